@@ -1,0 +1,1 @@
+"""Everything behind the page: contract, media, conversation, runtime, engines, realtime."""

@@ -1,0 +1,110 @@
+"""The engine protocol: what every engine promises, and what the app asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from backend.contract.events import Event
+from backend.contract.turn import Turn
+
+Progress = Callable[[float, str], None]
+"""Called with the share done, 0 to 1, and a few words on what is being loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an engine can do; the page shows a control only where it works.
+
+    Attributes:
+        name: The engine's name for people.
+        summary: One or two sentences on what it is and cannot do.
+        sees_pictures: True when a model sees the frames; false when it gets scene notes.
+        languages: ISO 639-1 codes that the recogniser understands; may include ``auto``.
+        voices: Names of the voices; the first is the default.
+        sample_rate: Rate of the speech it makes, in hertz.
+        max_concurrent_turns: Turns it works on at a time; further ones wait.
+    """
+
+    name: str
+    summary: str
+    sees_pictures: bool
+    languages: tuple[str, ...]
+    voices: tuple[str, ...]
+    sample_rate: int
+    max_concurrent_turns: int = 1
+
+
+class Engine(Protocol):
+    """Made, used and closed on one asyncio loop, the engine thread's.
+
+    ``run`` raises ``TurnRefused`` before any model work for a turn it cannot take, and yields
+    every event but ``TurnEnd``, which the runtime adds. It must stop soon after its task is
+    cancelled. Any other exception fails that turn alone; the runtime then asks ``health``.
+    """
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this engine can do; known after ``load``."""
+        ...
+
+    async def load(self, progress: Progress) -> None:
+        """Bring the models up and warm them. Raises any exception with a plain message."""
+        ...
+
+    def run(self, turn: Turn) -> AsyncIterator[Event]:
+        """Work on one turn; an async generator."""
+        ...
+
+    async def health(self) -> None:
+        """Return when the engine can serve; raise ``EngineFailed`` when it cannot."""
+        ...
+
+    async def close(self) -> None:
+        """Free everything: no thread, process or file is left. May be called at any time."""
+        ...
+
+
+class EngineState(StrEnum):
+    """Where the engine stands."""
+
+    LOADING = "loading"
+    READY = "ready"
+    FAILED = "failed"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """The engine's state for people.
+
+    Attributes:
+        state: Where it stands.
+        message: What is being loaded, or why it failed.
+        progress: Share of the loading done, 0 to 1.
+        capabilities: Known once it has been ready.
+    """
+
+    state: EngineState
+    message: str = ""
+    progress: float = 0.0
+    capabilities: Capabilities | None = None
+
+
+class TurnStream(Protocol):
+    """A turn under way, as its caller sees it; usable from any one asyncio loop."""
+
+    @property
+    def turn(self) -> Turn:
+        """The turn that was submitted."""
+        ...
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        """All events of the turn; the last is its one ``TurnEnd``."""
+        ...
+
+    def cancel(self) -> None:
+        """Stop the work; only the ``TurnEnd`` still comes. Harmless when it has ended."""
+        ...

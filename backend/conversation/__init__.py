@@ -1,0 +1,1 @@
+"""Sessions, their history, the silence gate, and what is said aloud."""

@@ -1,0 +1,1 @@
+"""One package per engine, each an implementation of the contract."""

@@ -1,0 +1,1 @@
+"""Small CPU models that pip installs: no download, no GPU."""

@@ -1,0 +1,1 @@
+"""Intake of what people really send: sound, video and pictures."""

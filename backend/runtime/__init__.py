@@ -1,0 +1,1 @@
+"""The engine thread: admission, cancelling, progress watch, health and rebuild."""

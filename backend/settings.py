@@ -1,0 +1,47 @@
+"""One settings class: environment, command line and ``.env`` are the same fields."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """All that can be set. ``OMNI_LIVE_PORT=8000``, ``--port 8000`` and ``.env`` mean the same."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="OMNI_LIVE_", env_file=".env", extra="ignore", cli_kebab_case=True
+    )
+
+    host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 for all.")
+    port: int = Field(7860, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
+    root_path: str = Field("", description="Path of the app behind a proxy, such as /voice.")
+
+    engine: Literal["auto", "embedded"] = Field("auto", description="Which engine answers.")
+    stall_timeout_s: float = Field(30.0, gt=0, description="Seconds a turn may make no progress.")
+    max_waiting_turns: int = Field(32, ge=0, description="Turns that may wait for the engine.")
+
+    max_audio_s: float = Field(300.0, gt=0, description="Longest recording, in seconds.")
+    max_video_s: float = Field(600.0, gt=0, description="Longest video, in seconds.")
+    max_upload_mb: int = Field(200, gt=0, description="Largest file, in megabytes.")
+    max_text_chars: int = Field(8000, gt=0, description="Longest typed message, in characters.")
+    max_frames: int = Field(16, ge=1, le=64, description="Frames taken from a video.")
+    frame_long_side: int = Field(640, ge=64, description="Long side of a frame, in pixels.")
+
+    recognizer: str = Field(
+        "", description="faster-whisper directory or hub name; empty for the built-in one."
+    )
+    chat_model: str = Field(
+        "", description="GGUF path or hub 'owner/name/file.gguf'; empty for the built-in one."
+    )
+    chat_projector: str = Field(
+        "", description="Vision projector of the chat model, likewise; empty for none."
+    )
+    piper_voice: Path | None = Field(
+        None, description="Piper voice (.onnx beside its .onnx.json); none for the built-in one."
+    )
+    chat_context: int = Field(4096, ge=512, description="Context of the chat model, in tokens.")
+    threads: int = Field(0, ge=0, description="CPU threads for the models; 0 for all cores.")

@@ -1,0 +1,1 @@
+"""The page: Gradio Blocks and the browser code in static/."""
