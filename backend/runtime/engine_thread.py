@@ -85,9 +85,10 @@ class EngineThread:
         self._loop.call_soon_threadsafe(self._begin, stream, ahead, time.monotonic())
         return stream
 
-    def rebuild(self) -> None:
-        """Close the engine and load a new one, from any thread."""
-        self._loop.call_soon_threadsafe(self._supervisor.build, "Restarting")
+    def rebuild_if_failed(self) -> None:
+        """Load a new engine when the last one failed; harmless otherwise, from any thread."""
+        if self.status.state is EngineState.FAILED:
+            self._loop.call_soon_threadsafe(self._supervisor.build, "Restarting")
 
     def responds(self, timeout_s: float = 1.0) -> bool:
         """True when the engine's loop is not blocked: it answers within ``timeout_s``."""

@@ -209,7 +209,7 @@ async def test_an_engine_that_cannot_load_refuses_turns_with_the_reason_until_re
     await until(lambda: thread.status.state is EngineState.FAILED)
     with pytest.raises(TurnRefused, match="No model at /nowhere"):
         thread.submit(turn())
-    thread.rebuild()
+    thread.rebuild_if_failed()
     await until(lambda: thread.status.state is EngineState.READY)
     assert (await run(thread))[-1].outcome is Outcome.ANSWERED
 

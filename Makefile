@@ -1,0 +1,51 @@
+# make run    set up what is needed and serve the app on the embedded engine
+# make test   everything CI runs, Chromium included
+# make bench  first sound and page overhead, measured in Chromium
+
+PYTHON ?= python3
+CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/omni-live
+ARGS ?=
+
+fingerprint = $(shell cat $(1) pyproject.toml | sha256sum | cut -c1-12)-$(shell $(PYTHON) -c 'import sys; print("py%d%d" % sys.version_info[:2])')
+RUN_ENV := $(CACHE)/run-$(call fingerprint,requirements-embedded.txt)
+DEV_ENV := $(CACHE)/dev-$(call fingerprint,requirements-embedded.txt requirements-dev.txt)
+
+.PHONY: run test lint unit embedded browser bench assets chromium clean
+
+run: $(RUN_ENV)/ready
+	$(RUN_ENV)/bin/python app.py $(ARGS)
+
+test: lint unit embedded browser
+
+lint: $(DEV_ENV)/ready
+	$(DEV_ENV)/bin/ruff check .
+	$(DEV_ENV)/bin/ruff format --check .
+	$(DEV_ENV)/bin/mypy
+
+unit: $(DEV_ENV)/ready
+	$(DEV_ENV)/bin/python -m pytest -m "not embedded and not browser and not omni and not gpu" $(ARGS)
+
+embedded: $(DEV_ENV)/ready
+	$(DEV_ENV)/bin/python -m pytest -m "embedded and not browser" $(ARGS)
+
+browser: $(DEV_ENV)/ready chromium
+	$(DEV_ENV)/bin/python -m pytest -m browser $(ARGS)
+
+bench: $(DEV_ENV)/ready chromium
+	$(DEV_ENV)/bin/python -m bench.first_sound $(ARGS)
+	$(DEV_ENV)/bin/python -m bench.page_overhead $(ARGS)
+
+assets: $(DEV_ENV)/ready
+	$(DEV_ENV)/bin/python -m assets.make
+
+chromium:
+	@deploy/debian-packages.sh chromium
+
+# An environment is built beside its final place and moved there whole, so that one that was
+# interrupted half-way is never taken for a finished one.
+$(CACHE)/%/ready:
+	@deploy/debian-packages.sh venv
+	deploy/make-env.sh "$(PYTHON)" "$(@D)" $(if $(findstring /dev-,$@),requirements-dev.txt,requirements-embedded.txt)
+
+clean:
+	rm -rf $(CACHE)/run-* $(CACHE)/dev-*

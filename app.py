@@ -1,0 +1,68 @@
+"""Omni Live's front door: settings → engine → web app → serve."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import gradio as gr
+import uvicorn
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+from pydantic_settings import CliApp
+
+from backend.conversation.registry import SessionRegistry
+from backend.engines.choose import engine_factory
+from backend.realtime.routes import make_router
+from backend.runtime.engine_thread import EngineThread
+from backend.settings import Settings
+from ui.page import build_page
+from ui.theme import STATIC_DIR, STYLE_SHEET, make_theme
+
+
+def make_engine_thread(settings: Settings) -> EngineThread:
+    """The engine thread that the settings ask for, not started."""
+    return EngineThread(
+        engine_factory(settings),
+        stall_timeout_s=settings.stall_timeout_s,
+        max_waiting=settings.max_waiting_turns,
+    )
+
+
+def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
+    """The web app: realtime routes, the page's scripts, and the page at the root."""
+
+    @asynccontextmanager
+    async def run_engine(_app: FastAPI) -> AsyncIterator[None]:
+        engine.start()
+        yield
+        engine.close()
+
+    registry = SessionRegistry(engine.submit)
+    app = FastAPI(title="Omni Live", lifespan=run_engine)
+    app.include_router(make_router(registry, engine))
+    app.mount("/omni", StaticFiles(directory=STATIC_DIR), name="omni")
+    return gr.mount_gradio_app(
+        app,
+        build_page(registry, settings),
+        path="/",
+        root_path=settings.root_path or None,
+        max_file_size=f"{settings.max_upload_mb}mb",
+        theme=make_theme(),
+        css_paths=STYLE_SHEET,
+        footer_links=[],
+        ssr_mode=False,
+    )
+
+
+def main() -> None:
+    """Read the settings, and serve until interrupted."""
+    settings = CliApp.run(Settings)
+    app = make_app(settings, make_engine_thread(settings))
+    shown = "localhost" if settings.host in ("0.0.0.0", "127.0.0.1") else settings.host  # noqa: S104
+    print(f"Omni Live: http://{shown}:{settings.port}{settings.root_path}/", flush=True)
+    uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning")
+
+
+if __name__ == "__main__":
+    main()

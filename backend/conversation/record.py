@@ -1,0 +1,88 @@
+"""What is known of one turn: built from its events, shown by the page, kept for replay."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+from backend.contract.events import (
+    Event,
+    Notice,
+    Outcome,
+    ReplyText,
+    SceneNotes,
+    Silence,
+    SpeechChunk,
+    StageStarted,
+    StageTiming,
+    Transcript,
+    TurnEnd,
+)
+from backend.contract.turn import Turn
+from backend.conversation.pcm import to_pcm16
+
+
+@dataclass(slots=True)
+class TurnRecord:
+    """One turn of the conversation, as far as it has come.
+
+    Attributes:
+        turn: What was asked.
+        attachments: Words for what came with it, such as ``Recording, 3.2 s``.
+        outcome: None while the turn is under way.
+        speech: The spoken reply so far, mono PCM16 at ``sample_rate``.
+    """
+
+    turn: Turn
+    attachments: tuple[str, ...] = ()
+    created_at: float = field(default_factory=time.time)
+    transcript: str = ""
+    scene: str = ""
+    reply: str = ""
+    silence: str = ""
+    notices: list[str] = field(default_factory=list)
+    stage: str = ""
+    timings: dict[str, StageTiming] = field(default_factory=dict)
+    outcome: Outcome | None = None
+    message: str = ""
+    metrics: dict[str, float] = field(default_factory=dict)
+    speech: bytearray = field(default_factory=bytearray)
+    sample_rate: int = 0
+
+    @property
+    def question(self) -> str:
+        """What was asked, typed and spoken; a turn with a picture alone has words for it."""
+        asked = "\n".join(part for part in (self.turn.text.strip(), self.transcript) if part)
+        return asked or ("(showed a picture)" if self.scene else "")
+
+    def apply(self, event: Event) -> None:
+        """Take in the turn's next event."""
+        match event:
+            case StageStarted():
+                self.stage = event.stage
+            case Transcript():
+                self.transcript = event.text
+            case SceneNotes():
+                self.scene = event.text
+            case ReplyText():
+                self.reply += event.delta
+            case Silence():
+                self.silence = event.reason
+            case Notice():
+                self.notices.append(event.text)
+            case StageTiming():
+                self.timings[event.stage] = event
+            case SpeechChunk():
+                self.speech += to_pcm16(event.pcm)
+                self.sample_rate = event.sample_rate
+            case TurnEnd():
+                self.outcome = event.outcome
+                self.message = event.message
+                self.metrics = event.metrics
+                # Sound and frames have served; kept, they would fill the memory.
+                self.turn = replace(self.turn, audio=None, frames=None, history=())
+
+    @property
+    def speech_s(self) -> float:
+        """Seconds of speech that are kept for replay."""
+        return len(self.speech) / 2 / self.sample_rate if self.sample_rate else 0.0

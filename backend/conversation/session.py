@@ -1,0 +1,151 @@
+"""One person's conversation: its turns, the one under way, and whoever watches it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from backend.contract.engine import TurnStream
+from backend.contract.errors import TurnRefused
+from backend.contract.events import Event
+from backend.contract.turn import AudioClip, Turn, TurnSettings, VideoFrames
+from backend.conversation.history import exchanges
+from backend.conversation.record import TurnRecord
+
+Submit = Callable[[Turn], TurnStream]
+
+MAX_TURNS = 200
+"""Turns kept for the page; older ones leave it, and the next prompts, for good."""
+
+MAX_SPEECH_S = 300.0
+"""Seconds of spoken replies kept for replay; the oldest go first, so memory stays flat."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """A new turn joined the conversation."""
+
+    record: TurnRecord
+
+
+@dataclass(frozen=True, slots=True)
+class TurnChanged:
+    """An event of the current turn, already taken into its record."""
+
+    record: TurnRecord
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationCleared:
+    """All turns were forgotten."""
+
+
+Change = TurnStarted | TurnChanged | ConversationCleared
+Listener = Callable[[Change], None]
+
+
+class Session:
+    """A conversation with at most one turn under way.
+
+    Every method belongs to one asyncio loop, the web server's.
+    """
+
+    def __init__(self, session_id: str, submit: Submit) -> None:
+        """Begin an empty conversation whose turns go to ``submit``."""
+        self.id = session_id
+        self.generation = 0
+        self.records: list[TurnRecord] = []
+        self.listeners: set[Listener] = set()
+        self.touched_at = time.monotonic()
+        self._submit = submit
+        self._stream: TurnStream | None = None
+        self._pump: asyncio.Task[None] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """True while a turn is under way."""
+        return self._stream is not None
+
+    def ask(
+        self,
+        *,
+        text: str = "",
+        audio: AudioClip | None = None,
+        frames: VideoFrames | None = None,
+        settings: TurnSettings | None = None,
+        attachments: tuple[str, ...] = (),
+        notices: tuple[str, ...] = (),
+    ) -> TurnRecord:
+        """Start a turn, interrupting the one under way.
+
+        Raises:
+            TurnRefused: there is nothing in the turn, or the engine takes none.
+        """
+        if not text.strip() and audio is None and frames is None:
+            raise TurnRefused("empty_turn", "Type, say or show something first.")
+        self.interrupt()
+        turn = Turn(
+            session_id=self.id,
+            generation=self.generation,
+            text=text,
+            audio=audio,
+            frames=frames,
+            history=exchanges(self.records),
+            settings=settings or TurnSettings(),
+        )
+        stream = self._submit(turn)
+        record = TurnRecord(turn, attachments, notices=list(notices))
+        self._stream = stream
+        self._keep(record)
+        self._tell(TurnStarted(record))
+        self._pump = asyncio.create_task(self._follow(stream, record))
+        return record
+
+    def interrupt(self) -> None:
+        """Stop the turn under way; whatever still comes of it is dropped."""
+        self.generation += 1
+        self.touched_at = time.monotonic()
+        if self._stream is not None:
+            self._stream.cancel()
+
+    def clear(self) -> None:
+        """Stop and forget everything."""
+        self.interrupt()
+        self.records = []
+        self._tell(ConversationCleared())
+
+    def seconds_since_asked(self) -> float:
+        """Seconds since the newest turn was started; endless when there is none."""
+        return time.time() - self.records[-1].created_at if self.records else float("inf")
+
+    def find(self, turn_id: str) -> TurnRecord | None:
+        """The turn with this id, if it is still kept."""
+        return next((record for record in self.records if record.turn.id == turn_id), None)
+
+    async def settled(self) -> None:
+        """Return once no turn is under way."""
+        if self._pump is not None:
+            await asyncio.wait({self._pump})
+
+    async def _follow(self, stream: TurnStream, record: TurnRecord) -> None:
+        async for event in stream:
+            record.apply(event)
+            if record.outcome is not None and self._stream is stream:
+                self._stream = None
+            self.touched_at = time.monotonic()
+            self._tell(TurnChanged(record, event))
+
+    def _keep(self, record: TurnRecord) -> None:
+        self.records = [*self.records, record][-MAX_TURNS:]
+        seconds = 0.0
+        for old in reversed(self.records[:-1]):
+            seconds += old.speech_s
+            if seconds > MAX_SPEECH_S:
+                old.speech.clear()
+
+    def _tell(self, change: Change) -> None:
+        for listener in tuple(self.listeners):
+            listener(change)

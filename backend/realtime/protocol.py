@@ -1,0 +1,175 @@
+"""The wire: OpenAI Realtime event names, with ``omni.*`` for what that protocol lacks.
+
+Every message is a JSON object with a ``type``. A turn's id is its response id, and its user
+item's id too. Sound is base64 PCM16 mono at the ``sample_rate`` that rides on each piece.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, TypeAdapter
+
+from backend.contract.engine import EngineStatus
+from backend.contract.events import (
+    Event,
+    Notice,
+    Outcome,
+    ReplyText,
+    SceneNotes,
+    Silence,
+    SpeechChunk,
+    StageStarted,
+    StageTiming,
+    Transcript,
+    TurnEnd,
+)
+from backend.conversation.pcm import to_pcm16
+from backend.conversation.record import TurnRecord
+from backend.conversation.session import Change, TurnChanged, TurnStarted
+
+Message = dict[str, Any]
+
+STATUS = {
+    Outcome.ANSWERED: "completed",
+    Outcome.SILENT: "completed",
+    Outcome.CANCELLED: "cancelled",
+    Outcome.FAILED: "failed",
+}
+
+
+class SessionConfig(BaseModel):
+    """Which conversation the page holds."""
+
+    id: str = Field(max_length=64)
+
+
+class SessionUpdate(BaseModel):
+    """First message of every connection."""
+
+    type: Literal["session.update"]
+    session: SessionConfig
+
+
+class ResponseCancel(BaseModel):
+    """Stop the turn under way."""
+
+    type: Literal["response.cancel"]
+
+
+class Clear(BaseModel):
+    """Begin a new conversation."""
+
+    type: Literal["omni.conversation.clear"]
+
+
+class Rebuild(BaseModel):
+    """Load the engine again after it has failed."""
+
+    type: Literal["omni.engine.rebuild"]
+
+
+ClientMessage = Annotated[
+    SessionUpdate | ResponseCancel | Clear | Rebuild, Field(discriminator="type")
+]
+client_message: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
+
+
+def encode_change(change: Change) -> Message:
+    """What a page is told of a change in its conversation."""
+    if isinstance(change, TurnStarted):
+        return {"type": "conversation.item.created", "turn": encode_record(change.record)}
+    if isinstance(change, TurnChanged):
+        return encode_event(change.event)
+    return {"type": "omni.conversation.cleared"}
+
+
+def encode_record(record: TurnRecord) -> Message:
+    """A whole turn as far as it has come, for a page that shows it for the first time."""
+    return {
+        "id": record.turn.id,
+        "created_at": record.created_at,
+        "text": record.turn.text,
+        "attachments": record.attachments,
+        "transcript": record.transcript,
+        "scene": record.scene,
+        "reply": record.reply,
+        "silence": record.silence,
+        "notices": record.notices,
+        "stage": record.stage,
+        "timings": [_timing(timing) for timing in record.timings.values()],
+        "outcome": record.outcome,
+        "message": record.message,
+        "metrics": record.metrics,
+        "has_sound": bool(record.speech),
+    }
+
+
+def encode_event(event: Event) -> Message:
+    """One event of a turn."""
+    return {"response_id": event.turn_id, **_body(event)}
+
+
+def _body(event: Event) -> Message:  # noqa: PLR0911 - one return for each kind of event
+    match event:
+        case Transcript(text=text, final=final):
+            kind = "completed" if final else "updated"
+            name = f"conversation.item.input_audio_transcription.{kind}"
+            return {"type": name, "item_id": event.turn_id, "transcript": text}
+        case ReplyText(delta=delta):
+            return {"type": "response.output_audio_transcript.delta", "delta": delta}
+        case SpeechChunk(pcm=pcm, sample_rate=rate):
+            sound = base64.b64encode(to_pcm16(pcm)).decode("ascii")
+            return {"type": "response.output_audio.delta", "delta": sound, "sample_rate": rate}
+        case Silence(reason=reason):
+            return {"type": "response.listen", "reason": reason}
+        case StageStarted(stage=stage):
+            return {"type": "omni.stage.started", "stage": stage}
+        case StageTiming():
+            return {"type": "omni.stage.timing", **_timing(event)}
+        case SceneNotes(text=text):
+            return {"type": "omni.scene", "text": text}
+        case Notice(code=code, text=text):
+            return {"type": "omni.notice", "code": code, "text": text}
+        case TurnEnd(outcome=outcome, message=message, metrics=metrics):
+            response = {"id": event.turn_id, "status": STATUS[outcome]}
+            return {
+                "type": "response.done",
+                "response": response,
+                "outcome": outcome,
+                "message": message,
+                "metrics": metrics,
+            }
+        case _:
+            raise TypeError(f"no wire form for {type(event).__name__}")
+
+
+def encode_status(status: EngineStatus) -> Message:
+    """The engine's state."""
+    known = status.capabilities
+    return {
+        "type": "omni.engine",
+        "state": status.state,
+        "message": status.message,
+        "progress": round(status.progress, 3),
+        "name": known.name if known else "",
+        "summary": known.summary if known else "",
+    }
+
+
+def encode_error(code: str, message: str) -> Message:
+    """A message of the page that could not be taken; the connection goes on."""
+    return {
+        "type": "error",
+        "error": {"type": "invalid_request_error", "code": code, "message": message},
+    }
+
+
+def _timing(timing: StageTiming) -> Message:
+    return {
+        "stage": timing.stage,
+        "queue_s": round(timing.queue_s, 4),
+        "first_output_s": round(timing.first_output_s, 4),
+        "total_s": round(timing.total_s, 4),
+    }

@@ -1,0 +1,42 @@
+"""The web routes beside the page: the WebSocket, the replies as WAV, and health."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, HTTPException, Response, WebSocket
+
+from backend.contract.engine import EngineState
+from backend.conversation.pcm import to_wav
+from backend.conversation.registry import SessionRegistry
+from backend.realtime.connection import Connection
+from backend.realtime.protocol import Message, encode_status
+from backend.runtime.engine_thread import EngineThread
+
+
+def make_router(registry: SessionRegistry, engine: EngineThread) -> APIRouter:
+    """Routes ``/v1/realtime``, ``/replies/{session}/{turn}.wav`` and ``/health``."""
+    router = APIRouter()
+
+    @router.websocket("/v1/realtime")
+    async def realtime(socket: WebSocket) -> None:
+        await Connection(socket, registry, engine).serve()
+
+    @router.get("/replies/{session_id}/{turn_id}.wav")
+    async def reply(session_id: str, turn_id: str) -> Response:
+        session = registry.find(session_id)
+        record = session.find(turn_id) if session else None
+        if record is None or not record.speech:
+            raise HTTPException(404, "There is no sound for this reply any more.")
+        wav = to_wav(bytes(record.speech), record.sample_rate)
+        name = f'attachment; filename="omni-live-{turn_id[:8]}.wav"'
+        headers = {"Content-Disposition": name, "Cache-Control": "private, no-store"}
+        return Response(wav, media_type="audio/wav", headers=headers)
+
+    @router.get("/health")
+    def health(response: Response) -> Message:
+        alive = engine.responds()
+        status = encode_status(engine.status)
+        if not alive or engine.status.state is not EngineState.READY:
+            response.status_code = 503
+        return {**status, "responds": alive}
+
+    return router

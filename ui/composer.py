@@ -1,0 +1,109 @@
+"""The composer: text, microphone, camera or video, picture, and the buttons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import gradio as gr
+
+from backend.contract.errors import Field
+
+SAMPLES = Path(__file__).parent.parent / "assets"
+
+
+@dataclass(frozen=True, slots=True)
+class Composer:
+    """The composer's components.
+
+    Attributes:
+        session: Filled in by the page's script with the id of the tab's conversation.
+        errors: Per field, the line beside it that says what is wrong.
+    """
+
+    session: gr.Textbox
+    text: gr.Textbox
+    audio: gr.Audio
+    video: gr.Video
+    image: gr.Image
+    send: gr.Button
+    stop: gr.Button
+    errors: dict[Field, gr.HTML]
+
+    @property
+    def inputs(self) -> list[gr.components.Component]:
+        """What Send reads, the session first."""
+        return [self.session, self.text, self.audio, self.video, self.image]
+
+    @property
+    def outputs(self) -> list[gr.components.Component]:
+        """What Send changes: the four inputs, then the error lines in the fields' order."""
+        return [self.text, self.audio, self.video, self.image, *self.errors.values()]
+
+
+def build_composer() -> Composer:
+    """Lay the composer out in the current Blocks."""
+    errors: dict[Field, gr.HTML] = {}
+    session = gr.Textbox(visible="hidden")
+    with gr.Row(elem_id="compose-row", equal_height=True):
+        text = gr.Textbox(
+            placeholder="Type a message",
+            label="Message",
+            show_label=False,
+            container=False,
+            lines=1,
+            max_lines=6,
+            scale=8,
+            min_width=120,
+            elem_id="message",
+            autofocus=True,
+        )
+        send = gr.Button("Send", variant="primary", scale=0, min_width=76, elem_id="send")
+        stop = gr.Button("Stop", variant="stop", scale=0, min_width=76, elem_id="stop")
+    errors[Field.TEXT] = _error_line()
+    errors[Field.TURN] = _error_line()
+    with gr.Tabs(elem_id="media"):
+        with gr.Tab("Speak"):
+            audio = gr.Audio(
+                sources=["microphone", "upload"],
+                type="filepath",
+                label="Record: Stop sends it",
+                editable=False,
+                elem_id="microphone",
+            )
+            errors[Field.AUDIO] = _error_line()
+        with gr.Tab("Camera or video"):
+            video = gr.Video(
+                sources=["webcam", "upload"],
+                label="Its sound is the question",
+                height=260,
+                webcam_options=gr.WebcamOptions(mirror=False),
+                elem_id="video",
+            )
+            errors[Field.VIDEO] = _error_line()
+        with gr.Tab("Picture"):
+            image = gr.Image(
+                sources=["upload", "webcam", "clipboard"],
+                type="filepath",
+                label="A picture to ask about",
+                height=260,
+                webcam_options=gr.WebcamOptions(mirror=False),
+                elem_id="picture",
+            )
+            errors[Field.IMAGE] = _error_line()
+    gr.Examples(
+        examples=[
+            ["What is the capital of France?", None, None],
+            ["", str(SAMPLES / "question.wav"), None],
+            ["", None, str(SAMPLES / "sign.mp4")],
+        ],
+        inputs=[text, audio, video],
+        label="Try one of these, then press Send",
+        example_labels=["A typed question", "A spoken question", "A video with a question"],
+    )
+    return Composer(session, text, audio, video, image, send, stop, errors)
+
+
+def _error_line() -> gr.HTML:
+    template = "{{#if value}}<p class='field-error' role='alert'>{{value}}</p>{{/if}}"
+    return gr.HTML("", html_template=template, js_on_load=None, elem_classes="error-line")

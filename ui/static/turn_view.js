@@ -1,0 +1,107 @@
+/** One turn in the transcript: what was asked, what was seen, what was answered. */
+
+import { button, make, say, seconds } from "./dom.js";
+
+const WORKING = { hear: "Listening…", think: "Thinking…", speak: "Speaking…", "": "Sending…" };
+
+const ENDED = { cancelled: "Stopped.", failed: "" };
+
+export class TurnView {
+  /** @param {object} turn The turn as the server describes it.
+   *  @param {{replay: (turnId: string) => void, wavUrl: (turnId: string) => string}} actions */
+  constructor(turn, actions) {
+    this.turn = turn;
+    this.element = make("article", "turn");
+    this.element.dataset.turnId = turn.id;
+    const asked = this.element.appendChild(make("div", "bubble asked"));
+    this.text = asked.appendChild(make("p", "words"));
+    this.heard = asked.appendChild(make("p", "words heard"));
+    this.attachments = asked.appendChild(make("p", "aside"));
+    this.scene = this.element.appendChild(make("details", "scene"));
+    this.scene.appendChild(make("summary", "", "What was seen"));
+    this.sceneText = this.scene.appendChild(make("p"));
+    const answered = this.element.appendChild(make("div", "bubble answered"));
+    this.working = answered.appendChild(make("p", "working"));
+    this.reply = answered.appendChild(make("p", "words reply"));
+    this.quiet = answered.appendChild(make("p", "quiet-mark"));
+    this.notices = answered.appendChild(make("p", "aside notices"));
+    this.failure = answered.appendChild(make("p", "failure"));
+    this.failure.setAttribute("role", "alert");
+    this.footer = answered.appendChild(make("footer"));
+    this.footer.append(
+      button("▶ Replay", "Play this reply again", () => actions.replay(turn.id)),
+      this.#downloadLink(actions.wavUrl(turn.id)),
+    );
+    this.numbers = this.footer.appendChild(make("span", "aside numbers"));
+    this.render();
+  }
+
+  #downloadLink(url) {
+    const link = make("a", "quiet-button", "⤓ Download");
+    link.href = url;
+    link.download = "";
+    link.setAttribute("aria-label", "Download this reply as a WAV file");
+    return link;
+  }
+
+  /** Takes in one message about this turn and shows it. */
+  apply(message) {
+    const turn = this.turn;
+    switch (message.type) {
+      case "conversation.item.input_audio_transcription.updated":
+      case "conversation.item.input_audio_transcription.completed":
+        turn.transcript = message.transcript;
+        break;
+      case "omni.scene":
+        turn.scene = message.text;
+        break;
+      case "response.output_audio_transcript.delta":
+        turn.reply += message.delta;
+        break;
+      case "response.output_audio.delta":
+        turn.has_sound = true;
+        return;
+      case "response.listen":
+        turn.silence = message.reason;
+        break;
+      case "omni.notice":
+        turn.notices.push(message.text);
+        break;
+      case "omni.stage.started":
+        turn.stage = message.stage;
+        break;
+      case "response.done":
+        turn.outcome = message.outcome;
+        turn.message = message.message;
+        turn.metrics = message.metrics;
+        break;
+      default:
+        return;
+    }
+    this.render();
+  }
+
+  /** @param {number} firstSoundS Seconds from Send to the first sound, as the page measured it. */
+  heardAfter(firstSoundS) {
+    this.firstSoundS = firstSoundS;
+    this.render();
+  }
+
+  render() {
+    const turn = this.turn;
+    say(this.text, turn.text);
+    say(this.heard, turn.transcript);
+    say(this.attachments, turn.attachments.join(" · "));
+    say(this.sceneText, turn.scene);
+    this.scene.hidden = !turn.scene;
+    say(this.reply, turn.reply);
+    say(this.working, turn.outcome || turn.reply ? "" : WORKING[turn.stage] ?? "Working…");
+    say(this.quiet, turn.silence ? `Stayed silent. ${turn.silence}` : "");
+    say(this.notices, turn.notices.join(" "));
+    say(this.failure, turn.outcome === "failed" ? turn.message : ENDED[turn.outcome] ?? "");
+    this.failure.classList.toggle("stopped", turn.outcome === "cancelled");
+    this.footer.hidden = !(turn.outcome && turn.has_sound);
+    say(this.numbers, this.firstSoundS ? `first sound ${seconds(this.firstSoundS)}` : "");
+    this.element.dataset.outcome = turn.outcome ?? "";
+  }
+}
