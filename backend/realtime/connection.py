@@ -31,6 +31,8 @@ LEAVE_GRACE_S = 5.0
 MAX_UNSENT = 4000
 """Messages a slow page may be behind before it has to connect anew and take a snapshot."""
 
+CLOSE_TIMEOUT_S = 1.0
+
 CLOSE_POLICY, CLOSE_TOO_SLOW = 1008, 1013
 
 
@@ -100,8 +102,9 @@ class Connection:
             task.cancel()
         await asyncio.gather(*pending, return_exceptions=True)
         if self._overflowed.is_set():
-            with suppress(RuntimeError, WebSocketDisconnect):
-                await self._socket.close(CLOSE_TOO_SLOW)
+            # A page that does not read does not read the farewell either.
+            with suppress(TimeoutError, RuntimeError, WebSocketDisconnect):
+                await asyncio.wait_for(self._socket.close(CLOSE_TOO_SLOW), CLOSE_TIMEOUT_S)
         for task in done:
             error = task.exception()
             if error and not isinstance(error, WebSocketDisconnect):

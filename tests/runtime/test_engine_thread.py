@@ -35,23 +35,6 @@ from tests.scripted_engine import (
 )
 
 
-@pytest.fixture
-def start():
-    """Start engine threads on given engines, and close them after the test."""
-    threads = []
-
-    def begin(*engines: ScriptedEngine, **options) -> EngineThread:
-        supply = iter(engines)
-        thread = EngineThread(lambda: next(supply), **options)
-        threads.append(thread)
-        thread.start()
-        return thread
-
-    yield begin
-    for thread in threads:
-        thread.close()
-
-
 def turn(text: str = "hi", session: str = "a") -> Turn:
     return Turn(session_id=session, generation=1, text=text)
 
@@ -62,13 +45,6 @@ async def collect(stream) -> list:
 
 async def run(thread: EngineThread, text: str = "hi") -> list:
     return await collect(thread.submit(turn(text)))
-
-
-async def until(condition, seconds: float = 10.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "condition not reached in time"
-        await asyncio.sleep(0.01)
 
 
 def ends(events: list) -> list[TurnEnd]:
@@ -138,7 +114,7 @@ async def test_a_refusal_at_the_engines_door_fails_the_turn_with_its_message(sta
     assert events[-1].message == "That voice does not exist."
 
 
-async def test_cancel_drops_what_is_unread_and_stops_the_engine(start):
+async def test_cancel_drops_what_is_unread_and_stops_the_engine(start, until):
     engine = ScriptedEngine(say("Long.", chunks=200, chunk_s=0.05, pause_s=0.01))
     thread = start(engine)
     stream = thread.submit(turn())
@@ -154,7 +130,7 @@ async def test_cancel_drops_what_is_unread_and_stops_the_engine(start):
     assert (await run(thread, "next"))[-1].outcome is Outcome.ANSWERED
 
 
-async def test_cancel_while_waiting_ends_the_turn_without_running_it(start):
+async def test_cancel_while_waiting_ends_the_turn_without_running_it(start, until):
     engine = ScriptedEngine(scripts={"long": hang})
     thread = start(engine)
     long = thread.submit(turn("long"))
@@ -204,7 +180,7 @@ async def test_a_turn_that_will_not_stop_has_its_engine_rebuilt(start, monkeypat
     assert stuck.closed
 
 
-async def test_an_engine_that_cannot_load_refuses_turns_with_the_reason_until_rebuilt(start):
+async def test_an_engine_that_cannot_load_refuses_turns_with_the_reason_until_rebuilt(start, until):
     thread = start(ScriptedEngine(load_error="No model at /nowhere."), ScriptedEngine())
     await until(lambda: thread.status.state is EngineState.FAILED)
     with pytest.raises(TurnRefused, match="No model at /nowhere"):
@@ -219,7 +195,7 @@ async def test_a_turn_sent_while_loading_is_answered_once_ready(start):
     assert events[-1].outcome is Outcome.ANSWERED
 
 
-async def test_the_line_is_bounded_and_tells_how_many_are_ahead(start):
+async def test_the_line_is_bounded_and_tells_how_many_are_ahead(start, until):
     engine = ScriptedEngine(scripts={"long": hang})
     thread = start(engine, max_waiting=2)
     long = thread.submit(turn("long"))
@@ -230,12 +206,12 @@ async def test_the_line_is_bounded_and_tells_how_many_are_ahead(start):
     first = await anext(aiter(waiting[2]))
     assert isinstance(first, Notice)
     assert "2 ahead" in first.text
-    for stream in (long, *waiting):
+    for stream in (*waiting, long):
         stream.cancel()
     assert [(await collect(s))[-1].outcome for s in (long, *waiting)] == [Outcome.CANCELLED] * 4
 
 
-async def test_turns_run_side_by_side_where_the_engine_allows(start):
+async def test_turns_run_side_by_side_where_the_engine_allows(start, until):
     engine = ScriptedEngine(scripts={"long": hang}, concurrent=2)
     thread = start(engine)
     long = thread.submit(turn("long"))
@@ -281,7 +257,7 @@ def test_a_stream_can_be_read_from_another_thread_and_loop(start):
     assert outcomes == [Outcome.ANSWERED] * 4
 
 
-async def test_close_ends_running_turns_and_leaves_no_thread(start):
+async def test_close_ends_running_turns_and_leaves_no_thread(start, until):
     engine = ScriptedEngine(hang)
     thread = start(engine)
     stream = thread.submit(turn())
@@ -294,7 +270,7 @@ async def test_close_ends_running_turns_and_leaves_no_thread(start):
         thread.submit(turn())
 
 
-async def test_a_blocked_loop_is_noticed(start):
+async def test_a_blocked_loop_is_noticed(start, until):
     async def block(engine, turn):
         time.sleep(0.5)  # noqa: ASYNC251 - the fault that is tried
         yield ReplyText(turn_id=turn.id, delta="done")

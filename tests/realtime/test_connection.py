@@ -1,0 +1,276 @@
+"""The wire: a page is greeted, told everything, and can stop, clear and come back."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import urllib.error
+import urllib.request
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from backend.conversation.pcm import to_pcm16, to_wav
+from backend.realtime import connection as connection_module
+from backend.runtime.engine_thread import EngineThread
+from tests.scripted_engine import (
+    RATE,
+    ScriptedEngine,
+    die,
+    echo,
+    hang,
+    raise_error,
+    say,
+    stay_silent,
+    tone,
+)
+from tests.serving import serve_routes
+
+ID = "a" * 32
+
+
+class Client:
+    """A page's side of the socket."""
+
+    def __init__(self, socket, registry):
+        self.socket = socket
+        self.registry = registry
+
+    async def send(self, **message):
+        await self.socket.send(json.dumps(message))
+
+    async def receive(self):
+        return json.loads(await asyncio.wait_for(self.socket.recv(), 10))
+
+    async def receive_until(self, kind: str) -> list[dict]:
+        messages = [await self.receive()]
+        while messages[-1]["type"] != kind:
+            messages.append(await self.receive())
+        return messages
+
+    async def hello(self, session_id: str = ID) -> dict:
+        await self.send(type="session.update", session={"id": session_id})
+        return (await self.receive_until("session.created"))[-1]
+
+
+@pytest.fixture
+def engine():
+    long = say("A long reply.", chunks=400, chunk_s=0.05, pause_s=0.02)
+    scripts = {"quiet": stay_silent, "bad": raise_error, "die": die, "hang": hang, "long": long}
+    return ScriptedEngine(echo, scripts=scripts)
+
+
+@pytest.fixture
+def app(engine):
+    spare = ScriptedEngine(echo)
+    supply = iter([engine, spare])
+    with serve_routes(EngineThread(lambda: next(supply))) as served:
+        yield served
+
+
+@pytest.fixture
+async def client(app):
+    async with connect(f"ws{app.url[4:]}/v1/realtime", max_size=None) as socket:
+        yield Client(socket, app.registry)
+
+
+def ask(app, text: str, session_id: str = ID) -> None:
+    app.on_server(lambda: app.registry.get(session_id).ask(text=text))
+
+
+async def test_a_page_is_greeted_with_its_turns_and_the_engines_state(app, client):
+    created = await client.hello()
+    assert created["session"] == {"id": ID}
+    assert created["turns"] == []
+    status = await client.receive()
+    assert status["type"] == "omni.engine"
+
+
+async def test_a_turn_arrives_whole_and_in_order(app, client):
+    await client.hello()
+    ask(app, "a <b> c <|x|> 5 < 6")
+    messages = await client.receive_until("response.done")
+    kinds = [m["type"] for m in messages if m["type"] != "omni.engine"]
+    assert kinds == [
+        "conversation.item.created",
+        "response.output_audio_transcript.delta",
+        "response.output_audio.delta",
+        "response.done",
+    ]
+    by_kind = {m["type"]: m for m in messages}
+    assert by_kind["conversation.item.created"]["turn"]["text"] == "a <b> c <|x|> 5 < 6"
+    assert by_kind["response.output_audio_transcript.delta"]["delta"] == "a <b> c <|x|> 5 < 6"
+    sound = by_kind["response.output_audio.delta"]
+    assert base64.b64decode(sound["delta"]) == to_pcm16(tone(0.2))
+    assert sound["sample_rate"] == RATE
+    assert by_kind["response.done"]["response"]["status"] == "completed"
+    assert len({m["event_id"] for m in messages}) == len(messages)
+
+
+async def test_a_silent_turn_says_listen_and_carries_no_sound(app, client):
+    await client.hello()
+    ask(app, "quiet")
+    messages = await client.receive_until("response.done")
+    kinds = [m["type"] for m in messages]
+    assert "response.listen" in kinds
+    assert "response.output_audio.delta" not in kinds
+    assert messages[-1]["outcome"] == "silent"
+
+
+async def test_a_failed_turn_says_why(app, client):
+    await client.hello()
+    ask(app, "bad")
+    done = (await client.receive_until("response.done"))[-1]
+    assert done["response"]["status"] == "failed"
+    assert "a stage raised" in done["message"]
+
+
+async def test_stop_cancels_the_work(app, client, engine, until):
+    await client.hello()
+    ask(app, "long")
+    await client.receive_until("response.output_audio.delta")
+    await client.send(type="response.cancel")
+    done = (await client.receive_until("response.done"))[-1]
+    assert done["outcome"] == "cancelled"
+    await until(lambda: engine.running == 0)
+
+
+async def test_clear_empties_the_conversation(app, client):
+    await client.hello()
+    ask(app, "one")
+    await client.receive_until("response.done")
+    await client.send(type="omni.conversation.clear")
+    await client.receive_until("omni.conversation.cleared")
+    assert app.registry.find(ID).records == []
+
+
+async def test_a_page_that_comes_back_finds_its_conversation(app, client):
+    await client.hello()
+    ask(app, "one")
+    await client.receive_until("response.done")
+    await client.socket.close()
+    async with connect(f"ws{app.url[4:]}/v1/realtime") as socket:
+        created = await Client(socket, app.registry).hello()
+    (turn,) = created["turns"]
+    assert (turn["text"], turn["reply"], turn["outcome"]) == ("one", "one", "answered")
+    assert turn["has_sound"]
+
+
+async def test_leaving_stops_the_work_after_a_moment_of_grace(
+    app, client, engine, until, monkeypatch
+):
+    monkeypatch.setattr(connection_module, "LEAVE_GRACE_S", 0.2)
+    await client.hello()
+    ask(app, "hang")
+    await until(lambda: engine.running == 1)
+    await client.socket.close()
+    await until(lambda: engine.running == 0)
+
+
+async def test_a_reload_within_the_grace_keeps_the_work(app, client, engine, until, monkeypatch):
+    monkeypatch.setattr(connection_module, "LEAVE_GRACE_S", 0.3)
+    await client.hello()
+    ask(app, "hang")
+    await until(lambda: engine.running == 1)
+    await client.socket.close()
+    async with connect(f"ws{app.url[4:]}/v1/realtime") as socket:
+        await Client(socket, app.registry).hello()
+        await asyncio.sleep(0.6)
+        assert engine.running == 1
+
+
+async def test_every_page_hears_that_the_engine_is_rebuilt(app, client):
+    await client.hello()
+    async with connect(f"ws{app.url[4:]}/v1/realtime") as socket:
+        other = Client(socket, app.registry)
+        await other.hello("b" * 32)
+        ask(app, "die")
+        states = []
+        while states[-1:] != ["ready"] or "loading" not in states:
+            message = await other.receive()
+            if message["type"] == "omni.engine":
+                states.append(message["state"])
+        ask(app, "again", "b" * 32)
+        done = (await other.receive_until("response.done"))[-1]
+        assert done["outcome"] == "answered"
+
+
+@pytest.mark.parametrize("bad", ["no json", "{}", '{"type": "nonsense"}', "[]", "null", "\x00"])
+async def test_a_malformed_message_is_answered_and_the_connection_goes_on(app, client, bad):
+    await client.hello()
+    await client.socket.send(bad)
+    error = (await client.receive_until("error"))[-1]
+    assert error["error"]["code"] == "bad_message"
+    ask(app, "still here")
+    assert (await client.receive_until("response.done"))[-1]["outcome"] == "answered"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"type": "response.cancel"},
+        {"type": "session.update", "session": {"id": "../../etc"}},
+        {"type": "session.update"},
+    ],
+)
+async def test_a_wrong_greeting_is_refused(app, client, first):
+    await client.send(**first)
+    error = await client.receive()
+    assert error["type"] == "error"
+    with pytest.raises(ConnectionClosed):
+        await client.receive()
+
+
+async def test_a_page_that_reads_nothing_is_cut_off_and_others_go_on(
+    app, client, engine, until, monkeypatch
+):
+    await client.hello()
+    monkeypatch.setattr(connection_module, "MAX_UNSENT", 3)
+    async with connect(f"ws{app.url[4:]}/v1/realtime", close_timeout=0.2) as socket:
+        slow = Client(socket, app.registry)
+        await slow.hello("c" * 32)
+        for _ in range(40):
+            ask(app, "words " * 20_000, "c" * 32)
+        await until(lambda: not app.registry.get("c" * 32).listeners)
+    ask(app, "hi")
+    assert (await client.receive_until("response.done"))[-1]["outcome"] == "answered"
+
+
+async def fetch(url: str) -> tuple[int, bytes]:
+    def get():
+        try:
+            with urllib.request.urlopen(url) as response:  # noqa: S310 - our own server
+                return response.status, response.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    return await asyncio.to_thread(get)
+
+
+async def test_a_reply_can_be_fetched_as_a_wav_of_the_same_samples(app, client):
+    await client.hello()
+    ask(app, "one")
+    turn_id = (await client.receive_until("response.done"))[-1]["response_id"]
+    status, wav = await fetch(f"{app.url}/replies/{ID}/{turn_id}.wav")
+    assert status == 200
+    assert wav == to_wav(to_pcm16(tone(0.2)), RATE)
+
+
+async def test_another_sessions_reply_is_not_found(app, client):
+    await client.hello()
+    ask(app, "one")
+    turn_id = (await client.receive_until("response.done"))[-1]["response_id"]
+    for path in (f"{'b' * 32}/{turn_id}", f"{ID}/nothing", "x/y"):
+        status, _ = await fetch(f"{app.url}/replies/{path}.wav")
+        assert status == 404
+
+
+async def test_health_tells_whether_the_engine_serves(app, client):
+    await client.hello()
+    ask(app, "one")
+    await client.receive_until("response.done")
+    status, body = await fetch(f"{app.url}/health")
+    assert status == 200
+    assert json.loads(body)["state"] == "ready"
