@@ -1,0 +1,70 @@
+"""A real browser, and a small site that serves the page's own files beside the tests' pages."""
+
+import shutil
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import async_playwright
+
+HERE = Path(__file__).parent
+STATIC = HERE.parents[1] / "ui" / "static"
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--use-fake-ui-for-media-stream",
+    "--use-fake-device-for-media-stream",
+]
+
+
+class SiteHandler(SimpleHTTPRequestHandler):
+    """Serves ``ui/static`` under ``/static/`` and this folder as the rest."""
+
+    def translate_path(self, path):
+        if path.startswith("/static/"):
+            return str(STATIC / Path(path).name)
+        return super().translate_path(path)
+
+    def log_message(self, *args):
+        """Keep the tests' output readable."""
+
+
+@pytest.fixture(scope="session")
+def site():
+    """Address of the small site."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SiteHandler, directory=str(HERE)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser():
+    """Chromium under its own rules on autoplay, with a fake microphone and camera."""
+    executable = shutil.which("chromium") or shutil.which("chromium-browser")
+    if executable is None:
+        pytest.skip("no Chromium on this machine")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGS)
+        yield browser
+        await browser.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(browser):
+    """A fresh page that nobody has touched yet."""
+    context = await browser.new_context()
+    page = await context.new_page()
+    yield page
+    await context.close()
