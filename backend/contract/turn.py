@@ -65,7 +65,9 @@ class TurnSettings:
         voice: Name of the voice, or an empty string for the engine's default.
     """
 
-    system_prompt: str = "You are a friendly assistant. Answer in one to three short sentences."
+    system_prompt: str = (
+        "You are a helpful, friendly assistant who speaks with people. Keep answers short."
+    )
     language: str = "auto"
     max_reply_tokens: int = 160
     voice_speed: float = 1.0
