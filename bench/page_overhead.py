@@ -16,7 +16,6 @@ import asyncio
 import base64
 import json
 import os
-import shutil
 import socket
 import threading
 import time
@@ -29,6 +28,8 @@ import uvicorn
 from fastapi import FastAPI, WebSocket, WebSocketDisconnect
 from fastapi.responses import FileResponse
 from playwright.sync_api import Page, sync_playwright
+
+from bench.chromium import launch, summarise
 
 HERE = Path(__file__).parent
 STATIC = HERE.parent / "ui" / "static"
@@ -184,20 +185,6 @@ def measure(page: Page, reply: Reply, rounds: int) -> dict[str, list[dict[str, f
     return measured
 
 
-def summarise(values: list[float | None]) -> dict[str, float | int]:
-    """Median, 95th percentile and extremes of the rounds that were heard."""
-    heard = [value for value in values if value is not None]
-    if not heard:
-        return {"heard": 0}
-    return {
-        "heard": len(heard),
-        "median_ms": round(float(np.median(heard)), 1),
-        "p95_ms": round(float(np.percentile(heard, 95)), 1),
-        "min_ms": round(min(heard), 1),
-        "max_ms": round(max(heard), 1),
-    }
-
-
 def report(measured: dict[str, list[dict[str, float | None]]], browser: str) -> dict[str, object]:
     """All that was found, ready for JSON."""
     summary = {
@@ -274,18 +261,7 @@ def main() -> None:
 
     reply = Reply()
     with Server(build_app(reply)) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"),
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-quic",
-                "--no-first-run",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-            ],
-        )
+        browser = launch(playwright)
         page = browser.new_page()
         prepare_page(page, address)
         result = report(measure(page, reply, rounds), browser.version)
