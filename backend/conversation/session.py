@@ -117,10 +117,6 @@ class Session:
         self.records = []
         self._tell(ConversationCleared())
 
-    def seconds_since_asked(self) -> float:
-        """Seconds since the newest turn was started; endless when there is none."""
-        return time.time() - self.records[-1].created_at if self.records else float("inf")
-
     def find(self, turn_id: str) -> TurnRecord | None:
         """The turn with this id, if it is still kept."""
         return next((record for record in self.records if record.turn.id == turn_id), None)

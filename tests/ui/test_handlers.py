@@ -105,15 +105,6 @@ async def test_nothing_to_send_is_a_hint_and_not_a_turn(sender, engine, text):
     assert engine.runs == []
 
 
-async def test_the_second_half_of_a_double_click_does_nothing(sender, engine, registry):
-    await send(sender, "once")
-    inputs, errors = await send(sender, "")
-    await registry.get(ID).settled()
-    assert kept(inputs)
-    assert all(words == gr.skip() for words in errors.values())
-    assert len(engine.runs) == 1
-
-
 async def test_a_text_over_the_limit_is_refused_with_both_numbers(sender, engine):
     inputs, errors = await send(sender, "x" * 101)
     assert kept(inputs)

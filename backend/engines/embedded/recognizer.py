@@ -1,0 +1,176 @@
+"""Speech to words with faster-whisper, behind a detector that hears whether anybody speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.contract.turn import AudioClip, Samples
+from backend.engines.embedded.stages import StopSignal
+
+if TYPE_CHECKING:
+    from faster_whisper.transcribe import Segment
+
+SAMPLE_RATE = 16_000
+"""Rate that Whisper and the speech detector work at, in hertz."""
+
+_MAX_WINDOW = 3000  # mel frames of 10 ms: the 30 s that Whisper was trained on
+# A window shorter than 30 s makes the encoder faster in proportion. tiny.en keeps its word error
+# rate at these lengths, and starts to repeat itself below them.
+_SHORT_WINDOWS = ((1.5, 1600), (6.0, 1200), (10.0, 1600))
+_EDGE_S = 0.3
+
+# Bounds of the Whisper paper's own decoder (section 4.5), a little stricter on the likelihood.
+_MAX_NO_SPEECH = 0.6
+_MIN_LOGPROB = -1.0
+_MAX_COMPRESSION = 2.4
+
+
+class WhisperRecognizer:
+    """A faster-whisper model on the CPU. Used by one thread at a time."""
+
+    def __init__(self, find_directory: Callable[[], Path], threads: int) -> None:
+        """``find_directory`` is called by ``load`` and may download; ``threads`` of the CPU."""
+        self._find_directory = find_directory
+        self._threads = threads
+        self._model: Any = None
+        self._languages: tuple[str, ...] = ()
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """``("en",)`` for an English model, else ``auto`` and all codes of the model."""
+        return self._languages
+
+    def load(self) -> None:
+        """Bring the model up and run it once."""
+        from backend.engines.embedded.whisper_window import WindowedWhisper
+
+        self._model = WindowedWhisper(
+            str(self._find_directory()),
+            device="cpu",
+            compute_type="int8",
+            cpu_threads=self._threads,
+            local_files_only=True,
+        )
+        codes = tuple(self._model.supported_languages)
+        self._languages = ("auto", *codes) if len(codes) > 1 else ("en",)
+        speech_in(np.zeros(SAMPLE_RATE, np.float32))
+        list(self._decode(np.zeros(SAMPLE_RATE, np.float32), "en", _SHORT_WINDOWS[1][1]))
+
+    def close(self) -> None:
+        """Free the model. Harmless before ``load`` and twice."""
+        self._model = None
+
+    def transcribe(self, clip: AudioClip, language: str, stop: StopSignal) -> Iterator[str]:
+        """The words of each segment; nothing at all when nobody speaks.
+
+        Args:
+            clip: Sound at any rate.
+            language: One of ``languages``.
+            stop: Looked at before each segment of up to 30 s.
+
+        Yields:
+            The segment's words without blanks around them.
+        """
+        speech = speech_in(_at_model_rate(clip))
+        if speech.size == 0:
+            return
+        code = None if language == "auto" and len(self._languages) > 1 else language
+        code = "en" if self._languages == ("en",) else code
+        for segment in self._segments(speech, code):
+            if stop.is_set():
+                return
+            text = segment.text.strip()
+            if text and not _is_invented(segment):
+                yield text
+
+    def _segments(self, speech: Samples, language: str | None) -> Iterator[Segment]:
+        window = _window(len(speech) / SAMPLE_RATE)
+        if window == _MAX_WINDOW:
+            yield from self._decode(speech, language, window)
+            return
+        segments = list(self._decode(speech, language, window))
+        if not segments or any(_is_doubtful(segment) for segment in segments):
+            segments = list(self._decode(speech, language, _MAX_WINDOW))
+        yield from segments
+
+    def _decode(self, speech: Samples, language: str | None, window: int) -> Iterator[Segment]:
+        self._model.window = window
+        segments, _ = self._model.transcribe(
+            speech,
+            language=language,
+            beam_size=1,
+            temperature=0.0,
+            condition_on_previous_text=False,
+            no_speech_threshold=None,
+            # A short answer that repeats itself is soon cut, and then done again with 30 s.
+            max_new_tokens=None if window == _MAX_WINDOW else 96,
+        )
+        yield from segments
+
+
+def speech_in(samples: Samples) -> Samples:
+    """The parts of a recording in which somebody speaks, joined.
+
+    Args:
+        samples: Shape ``(N,)``, float32 at 16 kHz.
+
+    Returns:
+        Shape ``(M,)``, float32; empty when nobody speaks.
+    """
+    from faster_whisper.vad import VadOptions, get_speech_timestamps
+
+    edge = np.zeros(int(_EDGE_S * SAMPLE_RATE), np.float32)
+    padded = np.concatenate((edge, samples, edge))
+    options = VadOptions(
+        threshold=0.5, min_speech_duration_ms=90, min_silence_duration_ms=1000, speech_pad_ms=300
+    )
+    spans = get_speech_timestamps(padded, options)
+    parts = [padded[span["start"] : span["end"]] for span in spans]
+    return np.concatenate(parts) if parts else np.zeros(0, np.float32)
+
+
+def _window(seconds: float) -> int:
+    for longest, frames in _SHORT_WINDOWS:
+        if seconds <= longest:
+            return frames
+    return _MAX_WINDOW
+
+
+def _is_doubtful(segment: Segment) -> bool:
+    return bool(
+        segment.compression_ratio > _MAX_COMPRESSION
+        or segment.avg_logprob < _MIN_LOGPROB
+        or repeats_itself(segment.text)
+    )
+
+
+def _is_invented(segment: Segment) -> bool:
+    unlikely = segment.avg_logprob < _MIN_LOGPROB
+    return bool(
+        (unlikely and segment.no_speech_prob > _MAX_NO_SPEECH)
+        or segment.compression_ratio > _MAX_COMPRESSION
+    )
+
+
+def repeats_itself(text: str) -> bool:
+    """Whether the same one to four words come four times in a row, as no person says them."""
+    words = text.lower().split()
+    return any(
+        words[start : start + size] * 4 == words[start : start + 4 * size]
+        for size in range(1, 5)
+        for start in range(len(words) - 4 * size + 1)
+    )
+
+
+def _at_model_rate(clip: AudioClip) -> NDArray[np.float32]:
+    if clip.sample_rate == SAMPLE_RATE:
+        return clip.samples
+    import soxr
+
+    resampled: NDArray[np.float32] = soxr.resample(clip.samples, clip.sample_rate, SAMPLE_RATE)
+    return resampled

@@ -1,0 +1,55 @@
+"""What the engine refuses before any model sees it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from backend.contract.errors import TurnRefused
+from backend.contract.turn import AudioClip, TurnSettings, VideoFrames
+from tests.engines.embedded.doubles import a_turn, events_of
+
+
+def clip_of(values):
+    return AudioClip(np.asarray(values, np.float32), 16_000)
+
+
+def settings(**chosen):
+    return {"text": "Hello", "settings": TurnSettings(**chosen)}
+
+
+@pytest.mark.parametrize(
+    ("parts", "code", "field"),
+    [
+        ({}, "empty_turn", "turn"),
+        ({"text": "  \n"}, "empty_turn", "turn"),
+        ({"audio": clip_of([])}, "audio_empty", "audio"),
+        ({"audio": clip_of([np.nan] * 16_000)}, "audio_not_finite", "audio"),
+        ({"audio": clip_of([np.inf] * 16_000)}, "audio_not_finite", "audio"),
+        ({"audio": AudioClip(np.zeros((9, 2), np.float32), 16_000)}, "audio_format", "audio"),
+        ({"audio": AudioClip(np.zeros(9, np.float32), 0)}, "audio_format", "audio"),
+        (
+            {"frames": VideoFrames(np.zeros((0, 4, 4, 3), np.uint8), np.zeros(0), 0.0)},
+            "frames_format",
+            "video",
+        ),
+        (settings(voice_speed=0.4), "voice_speed", "settings"),
+        (settings(voice_speed=2.1), "voice_speed", "settings"),
+        (settings(voice_speed=float("nan")), "voice_speed", "settings"),
+        (settings(max_reply_tokens=0), "reply_tokens", "settings"),
+        (settings(max_reply_tokens=100_000), "reply_tokens", "settings"),
+        (settings(voice="nobody"), "unknown_voice", "settings"),
+        (settings(language="xx"), "unknown_language", "settings"),
+    ],
+)
+async def test_a_turn_that_no_stage_can_take_is_refused(loaded, parts, code, field):
+    engine = await loaded()
+    with pytest.raises(TurnRefused) as refusal:
+        await events_of(engine, a_turn(**parts))
+    assert (refusal.value.code, refusal.value.field) == (code, field)
+    assert await events_of(engine, a_turn(text="Hello"))
+
+
+@pytest.mark.parametrize("chosen", [{"voice": "double"}, {"language": "en"}, {"language": "auto"}])
+async def test_a_voice_and_a_language_of_the_engine_are_taken(loaded, chosen):
+    assert await events_of(await loaded(), a_turn(**settings(**chosen)))
