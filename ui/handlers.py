@@ -15,9 +15,6 @@ from backend.conversation.session import Session
 from backend.media.intake import read_question
 from backend.media.limits import MediaLimits
 
-REPEAT_S = 1.0
-"""An empty Send this soon after a good one is the second half of a double click."""
-
 
 @dataclass(frozen=True, slots=True)
 class Choices:
@@ -68,8 +65,6 @@ class Sender:
         """Start a turn; returns the new inputs and error lines in ``Composer.outputs`` order."""
         try:
             session = self._registry.get(session_id)
-            if _is_repeat(session, text, audio, video, image):
-                return [gr.skip()] * (4 + len(self._fields))
             await self._start(session, text, (audio, video, image), Choices(*choices))  # type: ignore[arg-type]
         except TurnRefused as refusal:
             field = refusal.field if refusal.field in self._fields else Field.TURN
@@ -99,8 +94,3 @@ class Sender:
             attachments=question.attachments,
             notices=question.notices,
         )
-
-
-def _is_repeat(session: Session, text: str, *files: str | None) -> bool:
-    nothing = not text.strip() and not any(files)
-    return nothing and session.seconds_since_asked() < REPEAT_S

@@ -9,7 +9,7 @@ from backend.media.limits import MediaLimits
 from backend.settings import Settings
 from ui.composer import Composer, build_composer
 from ui.handlers import Sender
-from ui.settings_panel import SettingsPanel, build_settings_panel, remember
+from ui.settings_panel import build_settings_panel, remember
 
 MODULE = "import(new URL('omni/page.js', document.baseURI))"
 """The page's script; the browser loads it once, however many parts ask for it."""
@@ -25,9 +25,9 @@ def build_page(registry: SessionRegistry, settings: Settings) -> gr.Blocks:
         _mount("mountStatus", "status-host")
         composer = build_composer()
         with gr.Accordion("Settings", open=False, elem_id="settings"):
-            panel = build_settings_panel(settings)
-        _wire(composer, panel, fresh, _sender(registry, settings, composer))
-        remember(panel, page)
+            controls = build_settings_panel(settings)
+        _wire(composer, controls, fresh, _sender(registry, settings, composer))
+        remember(controls, page)
     return page
 
 
@@ -39,21 +39,21 @@ def _mount(function: str, elem_id: str) -> None:
 
 
 def _sender(registry: SessionRegistry, settings: Settings, composer: Composer) -> Sender:
-    limits = MediaLimits(
-        max_audio_s=settings.max_audio_s,
-        max_video_s=settings.max_video_s,
-        max_bytes=settings.max_upload_mb * 1_000_000,
-        max_frames=settings.max_frames,
-        long_side=settings.frame_long_side,
-    )
+    limits = MediaLimits.from_settings(settings)
     return Sender(registry, limits, list(composer.errors), max_text_chars=settings.max_text_chars)
 
 
-def _wire(composer: Composer, panel: SettingsPanel, fresh: gr.Button, sender: Sender) -> None:
+def _wire(
+    composer: Composer,
+    controls: list[gr.components.Component],
+    fresh: gr.Button,
+    sender: Sender,
+) -> None:
+    in_browser = {"fn": None, "inputs": None, "outputs": None, "api_visibility": "private"}
     gr.on(
         [composer.send.click, composer.text.submit],
         sender.send,
-        [*composer.inputs, *panel.controls],
+        [*composer.inputs, *controls],
         composer.outputs,
         js="(...inputs) => window.omni ? window.omni.composer.fill(inputs) : inputs",
         trigger_mode="once",
@@ -61,7 +61,6 @@ def _wire(composer: Composer, panel: SettingsPanel, fresh: gr.Button, sender: Se
         show_progress="hidden",
         api_visibility="private",
     )
-    in_browser = {"fn": None, "inputs": None, "outputs": None, "api_visibility": "private"}
     composer.stop.click(js="() => window.omni?.stop()", **in_browser)
     fresh.click(js="() => window.omni?.clear()", **in_browser)
     composer.audio.stop_recording(js="() => window.omni?.composer.sendRecording()", **in_browser)

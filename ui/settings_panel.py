@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import gradio as gr
 
 from backend.contract.turn import TurnSettings
@@ -16,16 +14,8 @@ LANGUAGES = [("Automatic", "auto"), ("English", "en"), ("Deutsch", "de"), ("Fran
 STORAGE_KEY = "omni-live-settings"
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsPanel:
-    """The panel's components, in the order of ``handlers.Choices``."""
-
-    controls: list[gr.components.Component]
-    stored: gr.BrowserState
-
-
-def build_settings_panel(settings: Settings) -> SettingsPanel:
-    """Lay the panel out in the current Blocks."""
+def build_settings_panel(settings: Settings) -> list[gr.components.Component]:
+    """Lay the panel out in the current Blocks; its controls in the order of ``Choices``."""
     defaults = TurnSettings()
     controls: list[gr.components.Component] = [
         gr.Textbox(
@@ -46,15 +36,17 @@ def build_settings_panel(settings: Settings) -> SettingsPanel:
             0.5, 2.0, defaults.voice_speed, step=0.05, label="Voice speed", info="1 is normal."
         ),
     ]
-    values = [control.value for control in controls]
+    return controls
+
+
+def remember(controls: list[gr.components.Component], page: gr.Blocks) -> None:
+    """Keep the choices in the browser and bring them back when the page is loaded.
+
+    Call it outside anything that folds: a folded BrowserState is not read.
+    """
+    panel_size = len(controls)
     # A fixed key, so that what a browser keeps can still be read after the app restarts.
-    stored = gr.BrowserState(values, storage_key=STORAGE_KEY, secret="omni-live")  # noqa: S106
-    return SettingsPanel(controls, stored)
-
-
-def remember(panel: SettingsPanel, page: gr.Blocks) -> None:
-    """Keep the choices in the browser and bring them back when the page is loaded."""
-    panel_size = len(panel.controls)
+    stored = gr.BrowserState(storage_key=STORAGE_KEY, secret="omni-live")  # noqa: S106
 
     def store(*values: object) -> list[object]:
         return list(values)
@@ -64,12 +56,12 @@ def remember(panel: SettingsPanel, page: gr.Blocks) -> None:
             return [gr.skip()] * panel_size
         return values
 
-    page.load(restore, panel.stored, panel.controls, api_visibility="private")
+    page.load(restore, stored, controls, api_visibility="private")
     gr.on(
-        [control.change for control in panel.controls],
+        [control.change for control in controls],
         store,
-        panel.controls,
-        panel.stored,
+        controls,
+        stored,
         show_progress="hidden",
         api_visibility="private",
     )

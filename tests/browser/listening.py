@@ -88,10 +88,10 @@ class Ear:
         """Return once a reply can be heard."""
         await self._page.wait_for_function("window.ear.started > 0", timeout=20_000)
 
-    async def reply(self) -> bytes:
-        """What was heard since the last call, when a reply has just ended: trimmed PCM16."""
-        await self._page.wait_for_function(f"window.ear.ended > {self._heard}", timeout=30_000)
-        self._heard += 1
+    async def reply(self, count: int = 1) -> bytes:
+        """What was heard since the last call once ``count`` replies have ended: trimmed PCM16."""
+        self._heard += count
+        await self._page.wait_for_function(f"window.ear.ended >= {self._heard}", timeout=30_000)
         return base64.b64decode(await self._page.evaluate(COLLECT))
 
     async def pushed(self) -> int:

@@ -1,17 +1,23 @@
-/** The composer's side in the browser: what Send carries, and the keys. */
+/** The composer's side in the browser: what Send carries, when it counts, and the keys. */
 
-const RECORDING_STOP = "#microphone .stop-button, #microphone .stop-button-paused";
+const RECORDER_STOP = "#microphone .stop-button, #microphone .stop-button-paused";
+
+/** Presses closer together than this, with nothing typed in between, are one press. */
+const REPEAT_MS = 600;
+
+/** A recording that has not arrived by then never will; Send works again. */
+const RECORDING_LOST_MS = 10_000;
 
 export class Composer {
   #page;
+  #pressedAt = -Infinity;
   #stoppedAt = null;
   #sentAt = 0;
 
   constructor(page) {
     this.#page = page;
-    document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") this.#page.stop();
-    });
+    document.addEventListener("keydown", (event) => this.#onKey(event), { capture: true });
+    document.addEventListener("input", () => (this.#pressedAt = -Infinity), { capture: true });
     document.addEventListener("click", (event) => this.#onClick(event), { capture: true });
   }
 
@@ -27,7 +33,9 @@ export class Composer {
 
   /** Sends what has just been recorded. */
   sendRecording() {
-    document.querySelector("#send")?.click();
+    this.#stoppedAt ??= performance.now();
+    this.#pressedAt = -Infinity;
+    document.querySelector("#send").dispatchEvent(new CustomEvent("click", { bubbles: true }));
   }
 
   /** @returns {number} When the question ended, or was sent, in performance.now() ms. */
@@ -35,17 +43,32 @@ export class Composer {
     return this.#sentAt;
   }
 
-  // Send while recording means: the recording is the message. Stopping it sends it.
-  #onClick(event) {
-    if (!event.isTrusted && !event.detail) return;
-    const target = event.target.closest?.("#send, #microphone button");
-    if (!target) return;
-    const stop = [...document.querySelectorAll(RECORDING_STOP)].find((b) => b.offsetParent);
-    if (target.matches(RECORDING_STOP)) this.#stoppedAt = performance.now();
-    if (target.id === "send" && stop) {
-      event.stopImmediatePropagation();
-      event.preventDefault();
-      stop.click();
-    }
+  #onKey(event) {
+    if (event.key === "Escape") this.#page.stop();
+    const sends = event.key === "Enter" && !event.shiftKey && event.target.closest?.("#message");
+    if (sends && !this.#counts()) swallow(event);
   }
+
+  #onClick(event) {
+    if (event instanceof CustomEvent) return;
+    if (event.target.closest?.(RECORDER_STOP)) this.#stoppedAt = performance.now();
+    if (event.target.closest?.("#send") && !this.#counts()) swallow(event);
+  }
+
+  /** Whether a press of Send starts a turn; while recording it ends the recording instead. */
+  #counts() {
+    const now = performance.now();
+    const repeated = now - this.#pressedAt < REPEAT_MS;
+    const awaiting = this.#stoppedAt !== null && now - this.#stoppedAt < RECORDING_LOST_MS;
+    this.#pressedAt = now;
+    if (repeated || awaiting) return false;
+    const stop = [...document.querySelectorAll(RECORDER_STOP)].find((b) => b.offsetParent);
+    stop?.click();
+    return !stop;
+  }
+}
+
+function swallow(event) {
+  event.stopImmediatePropagation();
+  event.preventDefault();
 }

@@ -138,8 +138,7 @@ class Page {
     if (message.type === "omni.stage.started") this.status.started(message.stage);
     if (message.type === "omni.stage.timing") this.status.took(message.stage, message.total_s);
     if (message.type === "response.done") {
-      if (message.outcome === "answered") this.player.end(message.response_id);
-      else this.player.flush();
+      this.player.end(message.response_id);
       this.status.end();
     }
     this.transcript.apply(message);
