@@ -38,7 +38,7 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
         yield
         engine.close()
 
-    registry = SessionRegistry(engine.submit)
+    registry = SessionRegistry(engine.submit, max_recording_s=settings.max_audio_s)
     app = FastAPI(title="Omni Live", lifespan=run_engine)
     app.include_router(make_router(registry, engine))
     app.mount("/omni", StaticFiles(directory=STATIC_DIR), name="omni")

@@ -1,8 +1,8 @@
 """First sound: from the end of a question to the first sound heard in Chromium.
 
 The whole app on the embedded engine, in a process of its own, and the page as a person uses it. A
-spoken question is recorded from a fake microphone that plays the sample question; it ends when Stop
-is clicked. A typed one ends when Send is pressed. "Heard" is the first audible sample that leaves
+spoken question is recorded from a fake microphone that plays the sample question; it ends when the
+Talk button is pressed again. A typed one ends when Send is pressed. "Heard" is the first audible sample that leaves
 the player, seen by an AudioWorklet behind its last node; the device's own delay comes on top.
 
 Run ``python -m bench.first_sound --rounds 10``.
@@ -34,7 +34,7 @@ TYPED = "What is the capital of France?"
 START_TIMEOUT_S = 120.0
 ROUND_TIMEOUT_MS = 30_000
 PARTS = {
-    "sent_ms": "recorded, uploaded, taken in",
+    "sent_ms": "recorded, taken in",
     "text_ms": "to the first word (hear, think)",
     "speech_ms": "to the first speech (speak)",
     "page_ms": "to the ear (wire, player)",
@@ -110,7 +110,7 @@ def prepare_page(page: Page, url: str) -> None:
             };
             player.output.connect(onset).connect(context.destination);
             document.addEventListener("click", (event) => {
-                if (event.target.closest(".stop-button")) window.endedAt = Date.now();
+                if (event.target.closest("#talk")) window.endedAt = Date.now();
             }, { capture: true });
             document.addEventListener("keydown", (event) => {
                 if (event.key === "Enter") window.endedAt = Date.now();
@@ -126,9 +126,10 @@ def ask(page: Page, kind: str) -> None:
         page.fill("#message textarea", TYPED)
         page.press("#message textarea", "Enter")
         return
-    page.click("#microphone .record-button")
+    page.click("#talk")
+    page.wait_for_selector("#talk[data-state=recording]")
     page.wait_for_timeout(QUESTION_S * 1000)
-    page.click("#microphone .stop-button")
+    page.click("#talk")
 
 
 def run_round(page: Page, wire: Wire, kind: str) -> dict[str, float]:

@@ -26,6 +26,7 @@ class Composer:
     audio: gr.Audio
     video: gr.Video
     image: gr.Image
+    talk: gr.Button
     send: gr.Button
     stop: gr.Button
     errors: dict[Field, gr.HTML]
@@ -58,20 +59,13 @@ def build_composer() -> Composer:
             elem_id="message",
             autofocus=True,
         )
+        talk = gr.Button("Talk", scale=0, min_width=76, elem_id="talk")
         send = gr.Button("Send", variant="primary", scale=0, min_width=76, elem_id="send")
         stop = gr.Button("Stop", variant="stop", scale=0, min_width=76, elem_id="stop")
     errors[Field.TEXT] = _error_line()
     errors[Field.TURN] = _error_line()
+    errors[Field.AUDIO] = _error_line()
     with gr.Tabs(elem_id="media"):
-        with gr.Tab("Speak"):
-            audio = gr.Audio(
-                sources=["microphone", "upload"],
-                type="filepath",
-                label="Record: Stop sends it",
-                editable=False,
-                elem_id="microphone",
-            )
-            errors[Field.AUDIO] = _error_line()
         with gr.Tab("Camera or video"):
             video = gr.Video(
                 sources=["webcam", "upload"],
@@ -91,6 +85,14 @@ def build_composer() -> Composer:
                 elem_id="picture",
             )
             errors[Field.IMAGE] = _error_line()
+        with gr.Tab("Sound file"):
+            audio = gr.Audio(
+                sources=["upload"],
+                type="filepath",
+                label="A recorded question",
+                editable=False,
+                elem_id="sound-file",
+            )
     gr.Examples(
         examples=[
             ["What is the capital of France?", None, None],
@@ -101,7 +103,7 @@ def build_composer() -> Composer:
         label="Try one of these, then press Send",
         example_labels=["A typed question", "A spoken question", "A video with a question"],
     )
-    return Composer(session, text, audio, video, image, send, stop, errors)
+    return Composer(session, text, audio, video, image, talk, send, stop, errors)
 
 
 def _error_line() -> gr.HTML:

@@ -84,8 +84,9 @@ class Sender:
             message = f"This message has {count} characters; the limit is {limit}."
             raise TurnRefused("text_too_long", message, Field.TEXT)
         audio, video, image = (Path(path) if path else None for path in paths)
+        recorded = session.recording.take()
         limits = replace(self._limits, max_frames=int(choices.frames))
-        question = await asyncio.to_thread(read_question, audio, video, image, limits)
+        question = await asyncio.to_thread(read_question, recorded or audio, video, image, limits)
         session.ask(
             text=text,
             audio=question.audio,

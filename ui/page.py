@@ -61,6 +61,6 @@ def _wire(
         show_progress="hidden",
         api_visibility="private",
     )
+    composer.talk.click(js="() => window.omni?.talk.press()", **in_browser)
     composer.stop.click(js="() => window.omni?.stop()", **in_browser)
     fresh.click(js="() => window.omni?.clear()", **in_browser)
-    composer.audio.stop_recording(js="() => window.omni?.composer.sendRecording()", **in_browser)

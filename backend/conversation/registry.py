@@ -15,9 +15,17 @@ ID_PATTERN = re.compile(r"[0-9a-f]{32}")
 class SessionRegistry:
     """Finds or makes sessions; drops those idle for ``idle_s`` that no page watches."""
 
-    def __init__(self, submit: Submit, *, idle_s: float = 1800.0, max_sessions: int = 1000) -> None:
+    def __init__(
+        self,
+        submit: Submit,
+        *,
+        max_recording_s: float = 300.0,
+        idle_s: float = 1800.0,
+        max_sessions: int = 1000,
+    ) -> None:
         """Make an empty registry whose sessions send their turns to ``submit``."""
         self._submit = submit
+        self._max_recording_s = max_recording_s
         self._idle_s = idle_s
         self._max_sessions = max_sessions
         self._sessions: dict[str, Session] = {}
@@ -38,7 +46,8 @@ class SessionRegistry:
         if session is None:
             if len(self._sessions) >= self._max_sessions:
                 raise TurnRefused("full", "Too many people are here just now. Try again later.")
-            session = self._sessions[session_id] = Session(session_id, self._submit)
+            session = Session(session_id, self._submit, max_recording_s=self._max_recording_s)
+            self._sessions[session_id] = session
         session.touched_at = time.monotonic()
         return session
 

@@ -13,6 +13,7 @@ from backend.contract.events import Event
 from backend.contract.turn import AudioClip, Turn, TurnSettings, VideoFrames
 from backend.conversation.history import exchanges
 from backend.conversation.record import TurnRecord
+from backend.conversation.recording import Recording
 
 Submit = Callable[[Turn], TurnStream]
 
@@ -53,9 +54,10 @@ class Session:
     Every method belongs to one asyncio loop, the web server's.
     """
 
-    def __init__(self, session_id: str, submit: Submit) -> None:
+    def __init__(self, session_id: str, submit: Submit, *, max_recording_s: float = 300.0) -> None:
         """Begin an empty conversation whose turns go to ``submit``."""
         self.id = session_id
+        self.recording = Recording(max_recording_s)
         self.generation = 0
         self.records: list[TurnRecord] = []
         self.listeners: set[Listener] = set()

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from backend.contract.errors import Field, TurnRefused
 from backend.contract.turn import AudioClip, VideoFrames
-from backend.media import audio, image, video
+from backend.media import image, video
+from backend.media.audio import decode, from_samples
 from backend.media.limits import MediaLimits
 
 
@@ -26,8 +30,12 @@ class Question:
     notices: tuple[str, ...] = ()
 
 
+Recorded = tuple[NDArray[np.int16], int]
+"""Samples of shape ``(N,)`` with their rate, as the page recorded them."""
+
+
 def read_question(
-    audio_path: Path | None,
+    audio: Recorded | Path | None,
     video_path: Path | None,
     image_path: Path | None,
     limits: MediaLimits,
@@ -43,7 +51,7 @@ def read_question(
         raise TurnRefused(
             "video_and_image", "Send a video or a picture, not both at once.", Field.IMAGE
         )
-    clip = audio.decode(audio_path, limits) if audio_path else None
+    clip = _clip(audio, limits) if audio else None
     attachments = [f"Recording, {clip.duration_s:.1f} s"] if clip else []
     notices: tuple[str, ...] = ()
     frames = None
@@ -57,3 +65,7 @@ def read_question(
         frames = image.decode(image_path, limits)
         attachments.append("Picture")
     return Question(clip, frames, tuple(attachments), notices)
+
+
+def _clip(audio: Recorded | Path, limits: MediaLimits) -> AudioClip:
+    return decode(audio, limits) if isinstance(audio, Path) else from_samples(*audio)

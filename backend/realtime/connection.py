@@ -17,7 +17,16 @@ from backend.contract.errors import TurnRefused
 from backend.conversation.registry import SessionRegistry
 from backend.conversation.session import Change, Session
 from backend.realtime import protocol
-from backend.realtime.protocol import Clear, ClientMessage, Message, Rebuild, ResponseCancel
+from backend.realtime.protocol import (
+    AudioAppend,
+    AudioClear,
+    AudioCommit,
+    Clear,
+    ClientMessage,
+    Message,
+    Rebuild,
+    ResponseCancel,
+)
 from backend.runtime.engine_thread import EngineThread
 
 log = logging.getLogger(__name__)
@@ -123,6 +132,12 @@ class Connection:
 
     def _act(self, message: ClientMessage, session: Session) -> None:
         match message:
+            case AudioAppend():
+                self._record(message, session)
+            case AudioCommit():
+                self._post({"type": "input_audio_buffer.committed", "item_id": None})
+            case AudioClear():
+                session.recording.clear()
             case ResponseCancel():
                 session.interrupt()
             case Clear():
@@ -133,6 +148,13 @@ class Connection:
                 raise ValueError("this connection already has its session")
             case _:
                 assert_never(message)
+
+    def _record(self, message: AudioAppend, session: Session) -> None:
+        was_full = session.recording.full
+        session.recording.append(message.audio, message.sample_rate)
+        if session.recording.full and not was_full:
+            text = "The recording has reached its longest and ends here."
+            self._post({"type": "omni.recording.full", "text": text})
 
     async def _receive(self) -> ClientMessage:
         text = await self._socket.receive_text()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import Base64Bytes, BaseModel, Field, TypeAdapter
 
 from backend.contract.engine import EngineStatus
 from backend.contract.events import (
@@ -30,6 +30,9 @@ from backend.conversation.record import TurnRecord
 from backend.conversation.session import Change, TurnChanged, TurnStarted
 
 Message = dict[str, Any]
+
+MAX_APPEND_BYTES = 1_000_000
+"""Longest piece of recorded sound in one message, in bytes: seconds, not minutes."""
 
 STATUS = {
     Outcome.ANSWERED: "completed",
@@ -58,6 +61,26 @@ class ResponseCancel(BaseModel):
     type: Literal["response.cancel"]
 
 
+class AudioAppend(BaseModel):
+    """More of the question that is being recorded: base64 PCM16, mono."""
+
+    type: Literal["input_audio_buffer.append"]
+    audio: Base64Bytes = Field(max_length=MAX_APPEND_BYTES)
+    sample_rate: int = Field(24_000, ge=8_000, le=96_000)
+
+
+class AudioCommit(BaseModel):
+    """The recording is complete; Send may take it."""
+
+    type: Literal["input_audio_buffer.commit"]
+
+
+class AudioClear(BaseModel):
+    """Forget the recording."""
+
+    type: Literal["input_audio_buffer.clear"]
+
+
 class Clear(BaseModel):
     """Begin a new conversation."""
 
@@ -71,7 +94,8 @@ class Rebuild(BaseModel):
 
 
 ClientMessage = Annotated[
-    SessionUpdate | ResponseCancel | Clear | Rebuild, Field(discriminator="type")
+    SessionUpdate | AudioAppend | AudioCommit | AudioClear | ResponseCancel | Clear | Rebuild,
+    Field(discriminator="type"),
 ]
 client_message: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
 

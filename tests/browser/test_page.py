@@ -273,21 +273,28 @@ async def test_a_reply_can_be_replayed_and_downloaded(tab):
     assert wav[44:] == to_pcm16(tone(0.2))
 
 
-async def test_a_recording_is_sent_by_stopping_it(world, tab):
-    ear = await Ear.listen(tab)
-    await tab.click("#microphone .record-button")
+async def start_talking(tab) -> None:
+    await tab.click("#talk")
+    await tab.wait_for_selector("#talk[data-state=recording]")
     await asyncio.sleep(1.5)
-    await tab.click("#microphone .stop-button")
+
+
+async def test_a_recording_is_sent_by_a_second_press_of_talk(world, tab):
+    ear = await Ear.listen(tab)
+    await start_talking(tab)
+    await tab.click("#talk")
     turn = await last_turn(tab)
     assert "Recording, " in await turn.locator(".asked .aside").inner_text()
-    assert world.engine.runs[-1].audio.duration_s > 0.8
+    clip = world.engine.runs[-1].audio
+    assert clip.sample_rate == 16_000
+    assert 1.0 < clip.duration_s < 4.0
+    assert np.abs(clip.samples).max() > 0.01
     assert_heard(await ear.reply())
 
 
 async def test_send_while_recording_sends_the_recording_once(world, tab):
     before = len(world.engine.runs)
-    await tab.click("#microphone .record-button")
-    await asyncio.sleep(1.5)
+    await start_talking(tab)
     await tab.click("#send")
     await tab.click("#send")
     turn = await last_turn(tab)
@@ -297,16 +304,56 @@ async def test_send_while_recording_sends_the_recording_once(world, tab):
     assert await tab.locator(".field-error").count() == 0
 
 
+async def test_escape_throws_a_recording_away(world, tab):
+    before = len(world.engine.runs)
+    await start_talking(tab)
+    await tab.keyboard.press("Escape")
+    await tab.wait_for_selector("#talk[data-state=idle]")
+    await send(tab, "only words")
+    turn = await last_turn(tab)
+    assert await turn.locator(".asked .aside").is_hidden()
+    assert world.engine.runs[-1].audio is None
+    assert len(world.engine.runs) == before + 1
+
+
+async def test_talking_stops_the_reply(tab):
+    ear = await Ear.listen(tab)
+    await send(tab, "long")
+    await ear.begun()
+    await start_talking(tab)
+    await last_turn(tab, "cancelled")
+    assert await ear.quiet_now()
+    await tab.click("#talk")
+    await last_turn(tab, count=2)
+
+
+async def test_a_refused_microphone_is_explained(world, browser):
+    context = await browser.new_context()
+    tab = await context.new_page()
+    await tab.add_init_script(
+        "navigator.mediaDevices.getUserMedia = () =>"
+        " Promise.reject(new DOMException('no', 'NotAllowedError'))"
+    )
+    await open_page(tab, world.url)
+    await tab.click("#talk")
+    notice = tab.locator(".page-notice")
+    await notice.wait_for()
+    assert "not allowed to use the microphone" in await notice.inner_text()
+    assert await tab.inner_text("#talk") == "Talk"
+    await send(tab, "words still work")
+    await last_turn(tab)
+    await context.close()
+
+
 async def test_an_uploaded_recording_is_sent_with_send(world, tab):
-    await tab.get_by_label("Upload file").first.click()
+    await tab.get_by_role("tab", name="Sound file").click()
     async with tab.expect_file_chooser() as chooser:
-        await tab.locator("#microphone").get_by_text("Click to Upload").click()
+        await tab.locator("#sound-file").get_by_text("Click to Upload").click()
     await (await chooser.value).set_files(ASSETS / "question.wav")
-    await tab.wait_for_selector("#microphone .waveform-container, #microphone [data-testid]")
-    await asyncio.sleep(1)
+    await tab.wait_for_selector("#sound-file [data-testid^=waveform]")
     await tab.click("#send")
     await last_turn(tab)
-    assert world.engine.runs[-1].audio.duration_s > 1
+    assert world.engine.runs[-1].audio.duration_s == pytest.approx(3.0, abs=0.1)
 
 
 async def test_a_camera_clip_is_sent_with_its_frames(world, tab):

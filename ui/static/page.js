@@ -5,6 +5,7 @@ import { Player, unlockOnGesture } from "./player.js";
 import { claimSessionId } from "./session_id.js";
 import { RealtimeSocket } from "./socket.js";
 import { StatusStrip } from "./status_strip.js";
+import { TalkButton } from "./talk_button.js";
 import { Transcript } from "./transcript.js";
 import { pcm16FromBase64, pcm16FromWav } from "./wav.js";
 
@@ -16,6 +17,7 @@ const INSECURE =
 class Page {
   player = new Player();
   composer = new Composer(this);
+  talk = new TalkButton(this);
   sessionId = "";
   socket = null;
   transcript = null;
@@ -23,19 +25,20 @@ class Page {
   #sentAt = new Map();
   #underruns = 0;
   #notices = new Map();
+  #recordedUntil = 0;
 
   constructor() {
     unlockOnGesture(this.player);
     this.player.addEventListener("started", ({ detail }) => this.#onSound(detail));
     this.player.addEventListener("underrun", () => this.status?.underran(++this.#underruns));
-    this.player.addEventListener("progress", () => this.#notice("blocked", ""));
+    this.player.addEventListener("progress", () => this.tell("blocked", ""));
     this.player.addEventListener("blocked", () =>
-      this.#notice("blocked", "Click or press any key to hear the reply."),
+      this.tell("blocked", "Click or press any key to hear the reply."),
     );
     this.player.addEventListener("unsupported", ({ detail }) =>
-      this.#notice("sound", window.isSecureContext ? detail.reason : INSECURE),
+      this.tell("sound", window.isSecureContext ? detail.reason : INSECURE),
     );
-    if (!window.isSecureContext) this.#notice("sound", INSECURE);
+    if (!window.isSecureContext) this.tell("sound", INSECURE);
     claimSessionId().then((id) => this.#open(id));
   }
 
@@ -50,7 +53,7 @@ class Page {
 
   /** Shows the status strip in this element. */
   mountStatus(element) {
-    this.status = new StatusStrip(element, () => this.socket?.send({ type: "omni.engine.rebuild" }));
+    this.status = new StatusStrip(element, () => this.send({ type: "omni.engine.rebuild" }));
     this.#showNotices();
     this.#reconnect();
   }
@@ -58,13 +61,41 @@ class Page {
   /** Silences the reply at once and stops the work on it. */
   stop() {
     this.player.flush();
-    this.socket?.send({ type: "response.cancel" });
+    this.send({ type: "response.cancel" });
+  }
+
+  /** What the Escape key does: throw a recording away, else stop the reply. */
+  escape() {
+    if (this.talk.recording) this.talk.discard();
+    else this.stop();
   }
 
   /** Begins a new conversation. */
   clear() {
     this.player.flush();
-    this.socket?.send({ type: "omni.conversation.clear" });
+    this.send({ type: "omni.conversation.clear" });
+  }
+
+  /** Sends a message to the app; false when it cannot be reached now. */
+  send(message) {
+    return this.socket?.send(message) ?? false;
+  }
+
+  /**
+   * Makes a turn of what the app has recorded, once the app says that all of it has arrived.
+   * @param {number} endedAt When the recording ended, in performance.now() ms.
+   */
+  sendRecording(endedAt) {
+    this.#recordedUntil = endedAt;
+    if (!this.send({ type: "input_audio_buffer.commit" }))
+      this.tell("microphone", "The recording was lost with the connection. Please say it again.");
+  }
+
+  /** Shows a notice on a topic, in place of the last one on it; no words take it away. */
+  tell(topic, text) {
+    if ((this.#notices.get(topic) ?? "") === text) return;
+    this.#notices.set(topic, text);
+    this.#showNotices();
   }
 
   /** Plays a finished reply again, in place of whatever sounds now. */
@@ -72,10 +103,10 @@ class Page {
     this.player.flush();
     const response = await fetch(this.#wavUrl(turnId));
     if (!response.ok) {
-      this.#notice("replay", "The sound of this reply is no longer kept.");
+      this.tell("replay", "The sound of this reply is no longer kept.");
       return;
     }
-    this.#notice("replay", "");
+    this.tell("replay", "");
     const { samples, sampleRate } = pcm16FromWav(await response.arrayBuffer());
     const replyId = `replay-${turnId}-${performance.now()}`;
     this.player.begin(replyId, sampleRate);
@@ -93,9 +124,9 @@ class Page {
     if (this.socket || !this.sessionId || !this.transcript || !this.status) return;
     this.socket = new RealtimeSocket(this.sessionId);
     this.socket.addEventListener("message", ({ detail }) => this.#receive(detail));
-    this.socket.addEventListener("open", () => this.#notice("link", ""));
+    this.socket.addEventListener("open", () => this.tell("link", ""));
     this.socket.addEventListener("lost", () =>
-      this.#notice("link", "The connection to the app was lost; trying to reach it again…"),
+      this.tell("link", "The connection to the app was lost; trying to reach it again…"),
     );
   }
 
@@ -114,8 +145,15 @@ class Page {
       case "omni.engine":
         this.status.showEngine(message);
         break;
+      case "input_audio_buffer.committed":
+        this.composer.sendRecording(this.#recordedUntil);
+        break;
+      case "omni.recording.full":
+        this.tell("microphone", message.text);
+        if (this.talk.recording) this.talk.finish();
+        break;
       case "error":
-        this.#notice("error", message.error.message);
+        this.tell("error", message.error.message);
         break;
       case "response.output_audio.delta":
         this.player.begin(message.response_id, message.sample_rate);
@@ -155,12 +193,6 @@ class Page {
 
   #wavUrl(turnId) {
     return new URL(`replies/${this.sessionId}/${turnId}.wav`, document.baseURI).href;
-  }
-
-  #notice(topic, text) {
-    if ((this.#notices.get(topic) ?? "") === text) return;
-    this.#notices.set(topic, text);
-    this.#showNotices();
   }
 
   #showNotices() {

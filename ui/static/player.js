@@ -224,7 +224,8 @@ export class Player extends EventTarget {
 }
 
 function toFloat32(pcm) {
-  return pcm instanceof Int16Array
-    ? Float32Array.from(pcm, (sample) => sample / 32768)
-    : new Float32Array(pcm);
+  const samples = new Float32Array(pcm);
+  if (pcm instanceof Int16Array)
+    for (let at = 0; at < samples.length; at += 1) samples[at] /= 32768;
+  return samples;
 }

@@ -177,7 +177,10 @@ class TurnWork:
             async for pcm in stream:
                 watch.mark()
                 rate = voice.sample_rate
-                self._emit(SpeechChunk(turn_id=self._turn.id, pcm=pcm, sample_rate=rate))
+                # Small pieces: the first is heard while the others are still on their way.
+                for start in range(0, len(pcm), rate // 4):
+                    piece = pcm[start : start + rate // 4]
+                    self._emit(SpeechChunk(turn_id=self._turn.id, pcm=piece, sample_rate=rate))
 
     def _start(self, stage: Stage) -> Stopwatch:
         self._emit(StageStarted(turn_id=self._turn.id, stage=stage))
