@@ -59,8 +59,8 @@ def build_composer() -> Composer:
             elem_id="message",
             autofocus=True,
         )
-        talk = gr.Button("Talk", scale=0, min_width=76, elem_id="talk")
-        send = gr.Button("Send", variant="primary", scale=0, min_width=76, elem_id="send")
+        talk = gr.Button("Talk", variant="primary", scale=0, min_width=76, elem_id="talk")
+        send = gr.Button("Send", scale=0, min_width=76, elem_id="send")
         stop = gr.Button("Stop", variant="stop", scale=0, min_width=76, elem_id="stop")
     errors[Field.TEXT] = _error_line()
     errors[Field.TURN] = _error_line()

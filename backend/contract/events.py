@@ -48,6 +48,17 @@ class StageStarted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StageProgress(Event):
+    """A stage is still at work, with nothing to show yet: ``share`` of it is done, 0 to 1.
+
+    Engines send one every few seconds of long silent work, so that it is not taken for a stall.
+    """
+
+    stage: Stage
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript(Event):
     """What was heard. Each one replaces the one before; the last has ``final`` set."""
 

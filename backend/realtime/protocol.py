@@ -20,6 +20,7 @@ from backend.contract.events import (
     SceneNotes,
     Silence,
     SpeechChunk,
+    StageProgress,
     StageStarted,
     StageTiming,
     Transcript,
@@ -150,6 +151,8 @@ def _body(event: Event) -> Message:  # noqa: PLR0911 - one return for each kind 
             return {"type": "response.listen", "reason": reason}
         case StageStarted(stage=stage):
             return {"type": "omni.stage.started", "stage": stage}
+        case StageProgress(stage=stage, share=share):
+            return {"type": "omni.stage.progress", "stage": stage, "share": round(share, 3)}
         case StageTiming():
             return {"type": "omni.stage.timing", **_timing(event)}
         case SceneNotes(text=text):
