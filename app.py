@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -44,7 +45,7 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
     app.mount("/omni", StaticFiles(directory=STATIC_DIR), name="omni")
     return gr.mount_gradio_app(
         app,
-        build_page(registry, settings),
+        build_page(registry, engine, settings),
         path="/",
         root_path=settings.root_path or None,
         max_file_size=f"{settings.max_upload_mb}mb",
@@ -59,9 +60,15 @@ def main() -> None:
     """Read the settings, and serve until interrupted."""
     settings = CliApp.run(Settings)
     app = make_app(settings, make_engine_thread(settings))
-    shown = "localhost" if settings.host in ("0.0.0.0", "127.0.0.1") else settings.host  # noqa: S104
-    print(f"Omni Live: http://{shown}:{settings.port}{settings.root_path}/", flush=True)
-    uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning")
+    listener = socket.create_server((settings.host, settings.port))
+    print(f"Omni Live: http://{address(listener)}/", flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
+
+
+def address(listener: socket.socket) -> str:
+    """Where a browser on this machine finds the app."""
+    host, port = listener.getsockname()[:2]
+    return f"{'localhost' if host in ('0.0.0.0', '127.0.0.1') else host}:{port}"  # noqa: S104
 
 
 if __name__ == "__main__":

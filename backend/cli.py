@@ -68,12 +68,24 @@ def main() -> int:
     if not turns:
         print(f"No clips in {options.audio}", file=sys.stderr)
         return 2
+    if overwritten := _overwritten(turns, options.output_dir):
+        print(
+            f"The reply would overwrite {overwritten}; choose another --output-dir.",
+            file=sys.stderr,
+        )
+        return 2
     engine = EngineThread(engine_factory(options), stall_timeout_s=options.stall_timeout_s)
     engine.start()
     try:
         return asyncio.run(_ask_all(turns, options, engine))
     finally:
         engine.close()
+
+
+def _overwritten(turns: list[Clips], folder: Path) -> Path | None:
+    inputs = {path.resolve() for clips in turns for path in clips[1:] if path}
+    outputs = (folder / f"{clips.name}.wav" for clips in turns)
+    return next((path for path in outputs if path.resolve() in inputs), None)
 
 
 def _by_kind(file: Path, name: str) -> Clips:

@@ -84,7 +84,7 @@ class Sender:
             message = f"This message has {count} characters; the limit is {limit}."
             raise TurnRefused("text_too_long", message, Field.TEXT)
         audio, video, image = (Path(path) if path else None for path in paths)
-        recorded = session.recording.take()
+        recorded, generation = session.recording.take(), session.generation
         limits = replace(self._limits, max_frames=int(choices.frames))
         question = await asyncio.to_thread(read_question, recorded or audio, video, image, limits)
         session.ask(
@@ -94,4 +94,5 @@ class Sender:
             settings=choices.for_turn(),
             attachments=question.attachments,
             notices=question.notices,
+            generation=generation,
         )

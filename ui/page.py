@@ -6,6 +6,7 @@ import gradio as gr
 
 from backend.conversation.registry import SessionRegistry
 from backend.media.limits import MediaLimits
+from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
 from ui.composer import Composer, build_composer
 from ui.handlers import Sender
@@ -14,10 +15,15 @@ from ui.settings_panel import build_settings_panel, remember
 MODULE = "import(new URL('omni/page.js', document.baseURI))"
 """The page's script; the browser loads it once, however many parts ask for it."""
 
+KEEP_UPLOADS_S = (600, 3600)
+"""How often uploads are swept, and the age in seconds at which they go."""
 
-def build_page(registry: SessionRegistry, settings: Settings) -> gr.Blocks:
+
+def build_page(registry: SessionRegistry, engine: EngineThread, settings: Settings) -> gr.Blocks:
     """The whole page as Gradio Blocks, ready to be mounted."""
-    with gr.Blocks(title="Omni Live", fill_height=True, analytics_enabled=False) as page:
+    with gr.Blocks(
+        title="Omni Live", fill_height=True, analytics_enabled=False, delete_cache=KEEP_UPLOADS_S
+    ) as page:
         with gr.Row(elem_id="masthead"):
             gr.HTML("<h1>Omni Live</h1>", elem_id="title", js_on_load=None)
             fresh = gr.Button("New conversation", size="sm", elem_id="new-conversation", scale=0)
@@ -27,7 +33,7 @@ def build_page(registry: SessionRegistry, settings: Settings) -> gr.Blocks:
         with gr.Accordion("Settings", open=False, elem_id="settings"):
             controls = build_settings_panel(settings)
         _wire(composer, controls, fresh, _sender(registry, settings, composer))
-        remember(controls, page)
+        remember(controls, page, engine)
     return page
 
 

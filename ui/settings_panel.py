@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import gradio as gr
 
+from backend.contract.engine import Capabilities
 from backend.contract.turn import TurnSettings
+from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
 
-LANGUAGES = [("Automatic", "auto"), ("English", "en"), ("Deutsch", "de"), ("Français", "fr"),
-             ("Español", "es"), ("Italiano", "it"), ("Português", "pt"), ("中文", "zh"),
-             ("日本語", "ja"), ("한국어", "ko"), ("Русский", "ru")]  # fmt: skip
+LANGUAGES = {
+    "auto": "Automatic",
+    "en": "English",
+    "de": "Deutsch",
+    "fr": "Français",
+    "es": "Español",
+    "it": "Italiano",
+    "pt": "Português",
+    "zh": "中文",
+    "ja": "日本語",
+    "ko": "한국어",
+    "ru": "Русский",
+}
 
 STORAGE_KEY = "omni-live-settings"
+
+LANGUAGE = 1
+"""Place of the language among the controls."""
 
 
 def build_settings_panel(settings: Settings) -> list[gr.components.Component]:
@@ -25,13 +40,11 @@ def build_settings_panel(settings: Settings) -> list[gr.components.Component]:
             max_length=2000,
             elem_id="system-prompt",
         ),
-        gr.Dropdown(LANGUAGES, value=defaults.language, label="Language spoken"),
+        gr.Dropdown(_choices(None), value=defaults.language, label="Language spoken"),
         gr.Slider(
             16, 512, defaults.max_reply_tokens, step=16, label="Longest reply", info="In tokens."
         ),
-        gr.Slider(
-            1, 32, min(settings.max_frames, 32), step=1, label="Frames", info="Taken from a video."
-        ),
+        gr.Slider(1, 64, settings.max_frames, step=1, label="Frames", info="Taken from a video."),
         gr.Slider(
             0.5, 2.0, defaults.voice_speed, step=0.05, label="Voice speed", info="1 is normal."
         ),
@@ -39,12 +52,13 @@ def build_settings_panel(settings: Settings) -> list[gr.components.Component]:
     return controls
 
 
-def remember(controls: list[gr.components.Component], page: gr.Blocks) -> None:
-    """Keep the choices in the browser and bring them back when the page is loaded.
+def remember(
+    controls: list[gr.components.Component], page: gr.Blocks, engine: EngineThread
+) -> None:
+    """Keep the choices in the browser and bring them back, as far as the engine knows them.
 
     Call it outside anything that folds: a folded BrowserState is not read.
     """
-    panel_size = len(controls)
     # A fixed key, so that what a browser keeps can still be read after the app restarts.
     stored = gr.BrowserState(storage_key=STORAGE_KEY, secret="omni-live")  # noqa: S106
 
@@ -52,11 +66,15 @@ def remember(controls: list[gr.components.Component], page: gr.Blocks) -> None:
         return list(values)
 
     def restore(values: list[object] | None) -> list[object]:
-        if not values or len(values) != panel_size:
-            return [gr.skip()] * panel_size
-        return values
+        fresh = not values or len(values) != len(controls)
+        restored = [gr.skip()] * len(controls) if fresh else list(values or [])
+        choices = _choices(engine.status.capabilities)
+        known = {code for _, code in choices}
+        language = "auto" if fresh or restored[LANGUAGE] not in known else restored[LANGUAGE]
+        restored[LANGUAGE] = gr.Dropdown(choices, value=language)
+        return restored
 
-    page.load(restore, stored, controls, api_visibility="private")
+    page.load(restore, stored, controls, show_progress="hidden", api_visibility="private")
     gr.on(
         [control.change for control in controls],
         store,
@@ -65,3 +83,9 @@ def remember(controls: list[gr.components.Component], page: gr.Blocks) -> None:
         show_progress="hidden",
         api_visibility="private",
     )
+
+
+def _choices(engine: Capabilities | None) -> list[tuple[str, str]]:
+    """The languages to choose from: those that the engine understands, once it is known."""
+    known = {"auto", *engine.languages} if engine else set(LANGUAGES)
+    return [(name, code) for code, name in LANGUAGES.items() if code in known]

@@ -112,6 +112,10 @@ class StageTiming(Event):
     total_s: float
 
 
+QUEUED = "queued"
+"""Code of the notice that a turn waits for others; true only until its first stage starts."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice(Event):
     """Something the person should know although the turn goes on."""

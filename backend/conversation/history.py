@@ -14,12 +14,12 @@ def exchanges(records: Iterable[TurnRecord]) -> tuple[Exchange, ...]:
 
     A turn counts when both sides said something. Silent turns would teach silence, failed ones
     would leave an empty reply; both are left out. Of an interrupted reply, the part that was
-    shown counts.
+    shown counts, also while its work is only just being stopped.
     """
     return tuple(
         Exchange(user=record.question, assistant=record.reply.strip())
         for record in records
-        if record.outcome in (Outcome.ANSWERED, Outcome.CANCELLED)
+        if record.outcome in (Outcome.ANSWERED, Outcome.CANCELLED, None)
         and record.question
         and record.reply.strip()
     )

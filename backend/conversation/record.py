@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field, replace
 
 from backend.contract.events import (
+    QUEUED,
     Event,
     Notice,
     Outcome,
@@ -68,7 +69,7 @@ class TurnRecord:
                 self.reply += event.delta
             case Silence():
                 self.silence = event.reason
-            case Notice():
+            case Notice() if event.code != QUEUED:
                 self.notices.append(event.text)
             case StageTiming():
                 self.timings[event.stage] = event

@@ -21,7 +21,7 @@ class SessionRegistry:
         *,
         max_recording_s: float = 300.0,
         idle_s: float = 1800.0,
-        max_sessions: int = 1000,
+        max_sessions: int = 200,
     ) -> None:
         """Make an empty registry whose sessions send their turns to ``submit``."""
         self._submit = submit
@@ -54,6 +54,11 @@ class SessionRegistry:
     def find(self, session_id: str) -> Session | None:
         """The session with this id, or none."""
         return self._sessions.get(session_id)
+
+    def leave(self, session: Session) -> None:
+        """A page has left: forget the session at once when it has nothing to come back to."""
+        if not session.listeners and not session.records:
+            self._sessions.pop(session.id, None)
 
     def _sweep(self) -> None:
         horizon = time.monotonic() - self._idle_s

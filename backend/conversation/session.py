@@ -80,12 +80,25 @@ class Session:
         settings: TurnSettings | None = None,
         attachments: tuple[str, ...] = (),
         notices: tuple[str, ...] = (),
+        generation: int | None = None,
     ) -> TurnRecord:
         """Start a turn, interrupting the one under way.
 
+        Args:
+            text: Typed words, exactly as typed.
+            audio: The spoken question.
+            frames: What was shown.
+            settings: What the person chose.
+            attachments: Words for what came with the question.
+            notices: What the person should know about it.
+            generation: The session's when Send was pressed; a Stop since then makes it stale.
+
         Raises:
-            TurnRefused: there is nothing in the turn, or the engine takes none.
+            TurnRefused: there is nothing in the turn, it was stopped before it began, or the
+                engine takes none.
         """
+        if generation not in (None, self.generation):
+            raise TurnRefused("stopped", "Stopped before it was sent.")
         if not text.strip() and audio is None and frames is None:
             raise TurnRefused("empty_turn", "Type, say or show something first.")
         self.interrupt()

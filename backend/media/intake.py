@@ -59,8 +59,9 @@ def read_question(
         film = video.decode(video_path, limits)
         frames = film.frames
         attachments.append(f"Video, {frames.duration_s:.1f} s, {len(frames.images)} frames")
-        notices = film.notices if clip is None else ()
-        clip = clip or film.audio
+        notices = film.notices
+        if clip is None:
+            clip, notices = film.audio, (*notices, *film.sound_notices)
     elif image_path:
         frames = image.decode(image_path, limits)
         attachments.append("Picture")

@@ -38,12 +38,14 @@ class DecodedVideo:
     Attributes:
         frames: The sampled frames; times count from the first picture.
         audio: The whole sound track at 16 kHz, or none.
-        notices: Sentences for the person, such as that there is no sound.
+        notices: Sentences for the person on the pictures, such as that they break off.
+        sound_notices: Likewise on the sound; they matter when it is the question.
     """
 
     frames: VideoFrames
     audio: AudioClip | None
     notices: tuple[str, ...]
+    sound_notices: tuple[str, ...]
 
 
 def decode(path: Path, limits: MediaLimits) -> DecodedVideo:
@@ -79,9 +81,8 @@ def decode(path: Path, limits: MediaLimits) -> DecodedVideo:
     seen, damaged = _sample(path, timeline, limits)
     if damaged:
         notices.append("Parts of this video are damaged and were left out.")
-    sound, sound_notice = _sound_track(path, limits, has_sound)
-    notices.extend(sound_notice)
-    return DecodedVideo(seen, sound, tuple(notices))
+    sound, sound_notices = _sound_track(path, limits, has_sound)
+    return DecodedVideo(seen, sound, tuple(notices), sound_notices)
 
 
 def _picture_stream(container: InputContainer) -> av.VideoStream:

@@ -80,8 +80,7 @@ class Connection:
         finally:
             stop_watching()
             session.listeners.discard(self._on_change)
-            if not session.listeners:
-                loop.call_later(LEAVE_GRACE_S, _stop_if_left, session)
+            loop.call_later(LEAVE_GRACE_S, self._part, session)
 
     async def _greet(self) -> Session:
         first = await self._receive()
@@ -157,7 +156,10 @@ class Connection:
             self._post({"type": "omni.recording.full", "text": text})
 
     async def _receive(self) -> ClientMessage:
-        text = await self._socket.receive_text()
+        try:
+            text = await self._socket.receive_text()
+        except KeyError as error:
+            raise ValueError("messages are JSON text") from error
         try:
             return protocol.client_message.validate_json(text)
         except ValidationError as error:
@@ -167,6 +169,11 @@ class Connection:
         message["event_id"] = f"event_{next(self._numbers)}"
         await self._socket.send_text(json.dumps(message))
 
+    def _part(self, session: Session) -> None:
+        if not session.listeners:
+            session.interrupt()
+            self._registry.leave(session)
+
     def _on_change(self, change: Change) -> None:
         self._post(protocol.encode_change(change))
 
@@ -175,8 +182,3 @@ class Connection:
             self._outbox.put_nowait(message)
         except asyncio.QueueFull:
             self._overflowed.set()
-
-
-def _stop_if_left(session: Session) -> None:
-    if not session.listeners:
-        session.interrupt()

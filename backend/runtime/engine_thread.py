@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 from backend.contract.engine import Engine, EngineState, EngineStatus
 from backend.contract.errors import EngineFailed, TurnRefused
-from backend.contract.events import Notice, Outcome, TurnEnd
+from backend.contract.events import QUEUED, Notice, Outcome, TurnEnd
 from backend.contract.turn import Turn
 from backend.runtime.admission import Admission
-from backend.runtime.supervisor import Supervisor
+from backend.runtime.supervisor import Supervisor, in_words
 from backend.runtime.turn_runner import Progress, TurnHung, TurnRunner, TurnStalled
 from backend.runtime.turn_stream import EventStream
 
@@ -80,7 +80,8 @@ class EngineThread:
         if self.status.state in (EngineState.FAILED, EngineState.CLOSED):
             reason = self.status.message or "it has been shut down"
             raise TurnRefused("engine_down", f"The engine is not running: {reason}")
-        ahead = self._admission.enter()
+        known = self.status.capabilities
+        ahead = self._admission.enter(known.max_concurrent_turns if known else 1)
         stream = EventStream(turn, self._loop)
         self._loop.call_soon_threadsafe(self._begin, stream, ahead, time.monotonic())
         return stream
@@ -140,6 +141,7 @@ class EngineThread:
         task = asyncio.create_task(self._serve(stream, ahead, Progress(submitted_at)))
         self._turns.add(task)
         task.add_done_callback(self._turns.discard)
+        task.add_done_callback(lambda _: self._admission.leave())
 
     async def _serve(self, stream: EventStream, ahead: int, progress: Progress) -> None:
         waiting = asyncio.create_task(self._claim(stream, ahead))
@@ -152,8 +154,6 @@ class EngineThread:
             message = f"The engine is not running: {reason}" if failed else ""
             stream.finish(self._end(stream, outcome, progress, message))
             return
-        finally:
-            self._admission.leave()
         try:
             stream.finish(await self._run(engine, stream, progress))
         except asyncio.CancelledError:
@@ -164,7 +164,7 @@ class EngineThread:
     async def _claim(self, stream: EventStream, ahead: int) -> tuple[Engine, asyncio.Semaphore]:
         if ahead:
             text = f"Waiting for the engine: {ahead} ahead of you."
-            await stream.put(Notice(turn_id=stream.turn.id, code="queued", text=text))
+            await stream.put(Notice(turn_id=stream.turn.id, code=QUEUED, text=text))
         while True:
             engine = await self._supervisor.ready()
             slots = self._supervisor.slots
@@ -186,7 +186,7 @@ class EngineThread:
         except Exception as error:
             log.exception("turn %s failed", stream.turn.id)
             await self._supervisor.check(engine, "a failed turn")
-            message = f"This went wrong: {error or type(error).__name__}"
+            message = f"This went wrong: {in_words(error)}"
         outcome = Outcome.CANCELLED if stream.cancelled else Outcome.FAILED
         return self._end(stream, outcome, progress, message)
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from backend.contract.engine import Engine, EngineState, EngineStatus
 from backend.contract.errors import EngineFailed
@@ -14,6 +15,11 @@ log = logging.getLogger(__name__)
 
 CLOSE_TIMEOUT_S = 10.0
 HEALTH_TIMEOUT_S = 5.0
+
+
+def in_words(error: BaseException) -> str:
+    """What an exception says, or its name when it says nothing."""
+    return str(error).strip() or type(error).__name__
 
 
 class Supervisor:
@@ -65,7 +71,7 @@ class Supervisor:
             await asyncio.wait_for(engine.health(), HEALTH_TIMEOUT_S)
         except Exception as error:
             log.warning("engine unhealthy after %s: %r", why, error)
-            self.replace(engine, f"Restarting: {error or why}")
+            self.replace(engine, f"Restarting: {in_words(error)}")
 
     def replace(self, engine: Engine, why: str) -> None:
         """Rebuild unless somebody else already replaced ``engine``."""
@@ -83,31 +89,35 @@ class Supervisor:
 
     async def _rebuild(self, why: str) -> None:
         await self._discard()
-        engine = self._make_engine()
-        prefix = f"{why}. " if why else ""
+        engine: Engine | None = None
         try:
-            await engine.load(
-                lambda done, words: self._set(EngineState.LOADING, prefix + words, done)
-            )
+            engine = self._make_engine()
+            await engine.load(partial(self._report, asyncio.current_task(), why))
         except asyncio.CancelledError:
             await self._close(engine)
             raise
         except Exception as error:
             log.exception("engine failed to load")
             await self._close(engine)
-            self._set(EngineState.FAILED, str(error) or type(error).__name__)
+            self._set(EngineState.FAILED, in_words(error))
         else:
             self._engine = engine
             self.slots = asyncio.Semaphore(engine.capabilities.max_concurrent_turns)
             self._set(EngineState.READY, "", 1.0, engine)
         self._settled.set()
 
+    def _report(self, build: asyncio.Task[None] | None, why: str, done: float, words: str) -> None:
+        # Parts that load side by side may still report when the build has already failed.
+        if build is self._build and not self._settled.is_set() and build and not build.done():
+            self._set(EngineState.LOADING, f"{why}. {words}" if why else words, done)
+
     async def _discard(self) -> None:
         engine, self._engine = self._engine, None
-        if engine is not None:
-            await self._close(engine)
+        await self._close(engine)
 
-    async def _close(self, engine: Engine) -> None:
+    async def _close(self, engine: Engine | None) -> None:
+        if engine is None:
+            return
         try:
             await asyncio.wait_for(engine.close(), CLOSE_TIMEOUT_S)
         except Exception:

@@ -91,6 +91,37 @@ async def test_what_was_shown_of_an_interrupted_reply_stays_in_the_history(start
     assert engine.runs[-1].history == (Exchange("long", "Well,"),)
 
 
+async def test_the_question_that_interrupts_knows_what_it_interrupted(start, until):
+    engine = ScriptedEngine(echo, scripts={"long": hang})
+    session = Session(ID, start(engine).submit)
+    first = session.ask(text="long")
+    await until(lambda: first.reply == "Well,")
+    await ask(session, "and shorter")
+    assert engine.runs[-1].history == (Exchange("long", "Well,"),)
+
+
+async def test_a_question_that_was_stopped_while_it_was_read_does_not_start(start):
+    engine = ScriptedEngine()
+    session = Session(ID, start(engine).submit)
+    pressed = session.generation
+    session.interrupt()
+    with pytest.raises(TurnRefused, match="Stopped"):
+        session.ask(text="too late", generation=pressed)
+    assert engine.runs == []
+    assert session.records == []
+
+
+async def test_waiting_is_not_kept_with_the_answer(start):
+    engine = ScriptedEngine(say(chunks=3, pause_s=0.05))
+    thread = start(engine)
+    first, second = Session("a" * 32, thread.submit), Session("b" * 32, thread.submit)
+    first.ask(text="one")
+    record = second.ask(text="two")
+    await second.settled()
+    assert record.outcome is Outcome.ANSWERED
+    assert record.notices == []
+
+
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])
 async def test_a_turn_with_nothing_in_it_is_refused(start, text):
     engine = ScriptedEngine()

@@ -72,7 +72,7 @@ def test_every_kind_of_video_is_sampled_over_all_of_its_time(tmp_path, kind):
     assert np.diff(frames.times_s) == pytest.approx([0.193] * 15, abs=0.11)
     assert frames.duration_s == pytest.approx(3.0, abs=0.05)
     assert_is_ramp(frames, 2.9)
-    assert decoded.notices == NO_SOUND
+    assert decoded.sound_notices == NO_SOUND
 
 
 def test_live_webm_really_has_no_length_in_its_header(tmp_path):
@@ -194,7 +194,7 @@ def test_wide_pixels_are_shown_wide(tmp_path):
 def test_a_video_without_sound_says_so(tmp_path):
     decoded = video.decode(clips.write_video(tmp_path / "a.mp4", clips.grey_ramp(5)), LIMITS)
     assert decoded.audio is None
-    assert decoded.notices == NO_SOUND
+    assert decoded.sound_notices == NO_SOUND
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_the_sound_of_a_video_is_kept(tmp_path, name, options):
     sound = clips.tone(2.0, 48_000)
     path = clips.write_video(tmp_path / name, clips.grey_ramp(20), sound=sound, **options)
     decoded = video.decode(path, LIMITS)
-    assert decoded.notices == ()
+    assert decoded.sound_notices == ()
     assert decoded.audio.sample_rate == 16_000
     assert decoded.audio.duration_s == pytest.approx(2.0, rel=0.015)
     assert np.abs(decoded.audio.samples[8_000:24_000]).max() == pytest.approx(0.5, rel=0.06)
@@ -214,7 +214,7 @@ def test_sound_too_short_for_a_word_is_left_out_with_a_notice(tmp_path):
     path = clips.write_video(tmp_path / "a.mkv", clips.grey_ramp(5), sound=clips.tone(0.02, 48_000))
     decoded = video.decode(path, LIMITS)
     assert decoded.audio is None
-    assert decoded.notices == ("The sound of this video is too short to hold a word.",)
+    assert decoded.sound_notices == ("The sound of this video is too short to hold a word.",)
 
 
 def test_sound_in_an_unknown_codec_does_not_cost_the_pictures(tmp_path):
@@ -228,7 +228,7 @@ def test_sound_in_an_unknown_codec_does_not_cost_the_pictures(tmp_path):
     path.write_bytes(path.read_bytes().replace(b"A_OPUS", b"A_SOAP"))
     decoded = video.decode(path, LIMITS)
     assert decoded.audio is None
-    assert decoded.notices == ("The sound of this video could not be read.",)
+    assert decoded.sound_notices == ("The sound of this video could not be read.",)
     assert len(decoded.frames.images) == 5
 
 

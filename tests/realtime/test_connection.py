@@ -8,11 +8,13 @@ import json
 import urllib.error
 import urllib.request
 
+import numpy as np
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from backend.conversation.pcm import to_pcm16, to_wav
+from backend.conversation.recording import Recording
 from backend.realtime import connection as connection_module
 from backend.runtime.engine_thread import EngineThread
 from tests.scripted_engine import (
@@ -221,6 +223,62 @@ async def test_a_wrong_greeting_is_refused(app, client, first):
     assert error["type"] == "error"
     with pytest.raises(ConnectionClosed):
         await client.receive()
+
+
+async def test_a_binary_greeting_is_refused_like_any_other(app, client):
+    await client.socket.send(b"\x00\x01")
+    assert (await client.receive())["type"] == "error"
+
+
+async def test_a_page_that_asked_nothing_leaves_nothing_behind(app, client, until, monkeypatch):
+    monkeypatch.setattr(connection_module, "LEAVE_GRACE_S", 0.1)
+    await client.hello()
+    assert len(app.registry) == 1
+    await client.socket.close()
+    await until(lambda: len(app.registry) == 0)
+
+
+async def test_a_recording_arrives_while_it_is_spoken(app, client):
+    await client.hello()
+    pieces = [to_pcm16(piece) for piece in np.array_split(tone(1.0), 9)]
+    for piece in pieces:
+        audio = base64.b64encode(piece).decode()
+        await client.send(type="input_audio_buffer.append", audio=audio, sample_rate=RATE)
+    await client.send(type="input_audio_buffer.commit")
+    await client.receive_until("input_audio_buffer.committed")
+    samples, rate = app.registry.get(ID).recording.take()
+    assert (samples.tobytes(), rate) == (b"".join(pieces), RATE)
+
+
+async def test_a_recording_that_is_too_long_ends_and_says_so(app, client):
+    await client.hello()
+    app.registry.get(ID).recording = Recording(max_s=0.5)
+    audio = base64.b64encode(to_pcm16(tone(0.4))).decode()
+    for _ in range(3):
+        await client.send(type="input_audio_buffer.append", audio=audio, sample_rate=RATE)
+    told = await client.receive_until("omni.recording.full")
+    assert "longest" in told[-1]["text"]
+    await client.send(type="input_audio_buffer.commit")
+    await client.receive_until("input_audio_buffer.committed")
+    samples, _ = app.registry.get(ID).recording.take()
+    assert len(samples) == RATE // 2
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"audio": "no base64!", "sample_rate": RATE},
+        {"audio": "AAAA", "sample_rate": RATE},
+        {"audio": "AAA=", "sample_rate": 1},
+        {"audio": "A" * 2_000_000, "sample_rate": RATE},
+        {"sample_rate": RATE},
+    ],
+)
+async def test_sound_that_is_none_is_refused_and_the_connection_goes_on(app, client, bad):
+    await client.hello()
+    await client.send(type="input_audio_buffer.append", **bad)
+    await client.receive_until("error")
+    assert app.registry.get(ID).recording.take() is None
 
 
 async def test_a_page_that_reads_nothing_is_cut_off_and_others_go_on(

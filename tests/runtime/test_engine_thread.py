@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from backend.contract.engine import EngineState
-from backend.contract.errors import TurnRefused
+from backend.contract.errors import EngineFailed, TurnRefused
 from backend.contract.events import (
     Notice,
     Outcome,
@@ -190,6 +190,47 @@ async def test_an_engine_that_cannot_load_refuses_turns_with_the_reason_until_re
     assert (await run(thread))[-1].outcome is Outcome.ANSWERED
 
 
+async def test_a_factory_that_raises_is_a_failed_engine_with_its_reason(until):
+    supply = iter([ImportError("libGL.so.1 is missing"), ScriptedEngine()])
+
+    def make():
+        if isinstance(made := next(supply), Exception):
+            raise made
+        return made
+
+    thread = EngineThread(make)
+    thread.start()
+    try:
+        waiting = thread.submit(turn())
+        assert "libGL.so.1" in (await collect(waiting))[-1].message
+        assert thread.status.state is EngineState.FAILED
+        thread.rebuild_if_failed()
+        await until(lambda: thread.status.state is EngineState.READY)
+    finally:
+        await asyncio.to_thread(thread.close)
+
+
+async def test_a_part_that_reports_after_the_load_has_failed_is_not_heard(start, until):
+    class Late(ScriptedEngine):
+        async def load(self, progress):
+            asyncio.get_running_loop().call_later(0.1, progress, 0.9, "Late")
+            raise EngineFailed("One part failed.")
+
+    thread = start(Late())
+    await until(lambda: thread.status.state is EngineState.FAILED)
+    await asyncio.sleep(0.3)
+    assert thread.status.message == "One part failed."
+
+
+async def test_an_exception_without_words_is_told_by_its_name(start):
+    async def time_out(engine, turn):
+        raise TimeoutError
+        yield
+
+    events = await run(start(ScriptedEngine(time_out)))
+    assert events[-1].message == "This went wrong: TimeoutError"
+
+
 async def test_a_turn_sent_while_loading_is_answered_once_ready(start):
     events = await run(start(ScriptedEngine(load_s=0.2)))
     assert events[-1].outcome is Outcome.ANSWERED
@@ -200,15 +241,15 @@ async def test_the_line_is_bounded_and_tells_how_many_are_ahead(start, until):
     thread = start(engine, max_waiting=2)
     long = thread.submit(turn("long"))
     await until(lambda: engine.running == 1)
-    waiting = [thread.submit(turn(session=str(n))) for n in range(3)]
+    waiting = [thread.submit(turn(session=str(n))) for n in range(2)]
     with pytest.raises(TurnRefused, match="Too many people"):
         thread.submit(turn())
-    first = await anext(aiter(waiting[2]))
-    assert isinstance(first, Notice)
-    assert "2 ahead" in first.text
+    told = [await anext(aiter(stream)) for stream in waiting]
+    assert [notice.code for notice in told] == ["queued", "queued"]
+    assert ["1 ahead" in told[0].text, "2 ahead" in told[1].text] == [True, True]
     for stream in (*waiting, long):
         stream.cancel()
-    assert [(await collect(s))[-1].outcome for s in (long, *waiting)] == [Outcome.CANCELLED] * 4
+    assert [(await collect(s))[-1].outcome for s in (long, *waiting)] == [Outcome.CANCELLED] * 3
 
 
 async def test_turns_run_side_by_side_where_the_engine_allows(start, until):
