@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import gradio as gr
 import uvicorn
@@ -62,7 +62,8 @@ def main() -> None:
     app = make_app(settings, make_engine_thread(settings))
     listener = socket.create_server((settings.host, settings.port))
     print(f"Omni Live: http://{address(listener)}/", flush=True)
-    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
 
 
 def address(listener: socket.socket) -> str:

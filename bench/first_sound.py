@@ -2,8 +2,9 @@
 
 The whole app on the embedded engine, in a process of its own, and the page as a person uses it. A
 spoken question is recorded from a fake microphone that plays the sample question; it ends when the
-Talk button is pressed again. A typed one ends when Send is pressed. "Heard" is the first audible sample that leaves
-the player, seen by an AudioWorklet behind its last node; the device's own delay comes on top.
+Talk button is pressed again. A typed one ends when Enter is pressed. "Heard" is the first audible
+sample that leaves the player, seen by an AudioWorklet behind its last node; the device's own delay
+comes on top.
 
 Run ``python -m bench.first_sound --rounds 10``.
 """

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import uvicorn
 from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from app import make_app
 from backend.conversation.registry import SessionRegistry
@@ -30,7 +31,7 @@ def free_port() -> int:
 @contextmanager
 def serve(engine: EngineThread, settings: Settings | None = None) -> Iterator[str]:
     """Yield the address of the whole app, page included, while it runs on ``engine``."""
-    with _run(make_app(settings or Settings(_env_file=None), engine)) as url:
+    with run_app(make_app(settings or Settings(_env_file=None), engine)) as url:
         yield url
 
 
@@ -66,12 +67,13 @@ def serve_routes(engine: EngineThread) -> Iterator[Served]:
 
     app = FastAPI(lifespan=run_engine)
     app.include_router(make_router(registry, engine))
-    with _run(app) as url:
+    with run_app(app) as url:
         yield Served(url, registry, loops[0])
 
 
 @contextmanager
-def _run(app: FastAPI) -> Iterator[str]:
+def run_app(app: Starlette) -> Iterator[str]:
+    """Yield the address of any app while it runs."""
     port = free_port()
     config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning")
     server = uvicorn.Server(config)

@@ -1,0 +1,63 @@
+"""What the page's server does beside Send."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from backend.runtime.engine_thread import EngineThread
+from backend.settings import Settings
+from tests.scripted_engine import ScriptedEngine
+from tests.serving import serve
+from ui import page
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page, "KEEP_UPLOADS_S", (1, 1))
+        patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("uploads")))
+        settings = Settings(_env_file=None, max_upload_mb=1)
+        with serve(EngineThread(ScriptedEngine), settings) as address:
+            yield address
+
+
+def upload(url: str, size: int) -> httpx.Response:
+    files = {"files": ("clip.wav", b"x" * size)}
+    return httpx.post(f"{url}/gradio_api/upload", files=files, timeout=20)
+
+
+def test_uploads_do_not_stay(url):
+    answer = upload(url, 1_000)
+    (path,) = map(Path, answer.json())
+    assert path.exists()
+    deadline = time.monotonic() + 20
+    while path.exists():
+        assert time.monotonic() < deadline, "the upload was not swept"
+        time.sleep(0.2)
+
+
+def test_a_file_over_the_limit_is_refused_at_the_door(url):
+    assert upload(url, 3_000_000).status_code == 413
+
+
+def press_send(url: str, file: object) -> httpx.Response:
+    config = httpx.get(f"{url}/config", timeout=20).json()
+    send = next(d for d in config["dependencies"] if d["targets"][0][1] == "click" and d["inputs"])
+    data = ["a" * 32, "hi", file, None, None, "", "auto", 64, 4, 1.0]
+    body = {"data": data, "fn_index": send["id"], "session_hash": "x"}
+    return httpx.post(f"{url}/gradio_api/run/predict", json=body, timeout=20)
+
+
+def test_send_by_hand_works_without_a_file(url):
+    assert press_send(url, None).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "/nowhere/at/all", "../../etc/passwd"])
+def test_a_path_in_place_of_an_upload_is_refused_whether_or_not_it_exists(url, path):
+    answer = press_send(url, {"path": path, "meta": {"_type": "gradio.FileData"}})
+    assert answer.status_code >= 400
+    assert "root:" not in answer.text
