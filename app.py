@@ -43,9 +43,13 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
     app = FastAPI(title="Omni Live", lifespan=run_engine)
     app.include_router(make_router(registry, engine))
     app.mount("/omni", StaticFiles(directory=STATIC_DIR), name="omni")
+    page = build_page(registry, engine, settings)
+    # Gradio checks that a path it is handed was really uploaded only in apps that it launched
+    # itself; a mounted one would read any file that a hand-made request names.
+    page.has_launched = True
     return gr.mount_gradio_app(
         app,
-        build_page(registry, engine, settings),
+        page,
         path="/",
         root_path=settings.root_path or None,
         max_file_size=f"{settings.max_upload_mb}mb",

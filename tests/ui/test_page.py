@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
@@ -13,6 +15,9 @@ from backend.settings import Settings
 from tests.scripted_engine import ScriptedEngine
 from tests.serving import serve
 from ui import page
+
+
+SAMPLE = Path(__file__).parents[2] / "assets" / "question.wav"
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +51,7 @@ def test_a_file_over_the_limit_is_refused_at_the_door(url):
 
 def press_send(url: str, file: object) -> httpx.Response:
     config = httpx.get(f"{url}/config", timeout=20).json()
-    send = next(d for d in config["dependencies"] if d["targets"][0][1] == "click" and d["inputs"])
+    send = next(d for d in config["dependencies"] if len(d["inputs"]) == 10)
     data = ["a" * 32, "hi", file, None, None, "", "auto", 64, 4, 1.0]
     body = {"data": data, "fn_index": send["id"], "session_hash": "x"}
     return httpx.post(f"{url}/gradio_api/run/predict", json=body, timeout=20)
@@ -56,8 +61,37 @@ def test_send_by_hand_works_without_a_file(url):
     assert press_send(url, None).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "/nowhere/at/all", "../../etc/passwd"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "/nowhere/at/all",
+        "../../etc/passwd",
+        str(SAMPLE),
+        "file:///etc/passwd",
+        "data:audio/wav;base64,AAAA",
+    ],
+)
 def test_a_path_in_place_of_an_upload_is_refused_whether_or_not_it_exists(url, path):
     answer = press_send(url, {"path": path, "meta": {"_type": "gradio.FileData"}})
     assert answer.status_code >= 400
-    assert "root:" not in answer.text
+    assert "was not uploaded" in answer.text
+
+
+def test_no_address_inside_is_fetched_in_place_of_an_upload(url):
+    fetched = []
+
+    class Listener(BaseHTTPRequestHandler):
+        def do_GET(self):
+            fetched.append(self.path)
+            self.send_response(404)
+            self.end_headers()
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Listener)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/x.wav"
+    answer = press_send(url, {"path": address, "meta": {"_type": "gradio.FileData"}})
+    server.shutdown()
+    server.server_close()
+    assert answer.status_code >= 400
+    assert fetched == []
