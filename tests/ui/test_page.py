@@ -16,7 +16,6 @@ from tests.scripted_engine import ScriptedEngine
 from tests.serving import serve
 from ui import page
 
-
 SAMPLE = Path(__file__).parents[2] / "assets" / "question.wav"
 
 
