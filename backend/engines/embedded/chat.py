@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import queue
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx
-
-from backend.engines.embedded.chat_request import ChatFailed, build_request, read_chunk
-from backend.engines.embedded.stages import Message, StopSignal
+from backend.engines.embedded.chat_request import build_request, read_chunk
+from backend.engines.embedded.chat_socket import ChatSocket, most_tokens
+from backend.engines.embedded.failures import ChatFailed
+from backend.engines.embedded.stages import Message, Report, StopSignal, no_report
 
 if TYPE_CHECKING:
     import xllamacpp
@@ -22,18 +20,10 @@ if TYPE_CHECKING:
 _BATCH_TOKENS = 32
 _CACHE_MIB = 256
 _REUSE_TOKENS = 32
-_COUNT_TIMEOUT_S = 10.0
-_IMAGE_TOKENS = 640  # LLaVA takes 576 for a picture, later models fewer at 512 pixels
-# The template's own characters, rounded up: around a message, and a system prompt of its own.
-_MESSAGE_BYTES, _TEMPLATE_BYTES = 64, 256
 
 
 class LlamaChat:
-    """A GGUF model in llama.cpp. ``reply`` is used by one thread at a time.
-
-    llama.cpp serves on a socket too, needed here to count tokens: a Unix socket in a directory
-    that only this user can enter, so that no port is open.
-    """
+    """A GGUF model in llama.cpp. ``reply`` is used by one thread at a time."""
 
     def __init__(
         self,
@@ -49,8 +39,7 @@ class LlamaChat:
         self._context = context
         self._threads = threads
         self._server: Any = None
-        self._client: httpx.Client | None = None
-        self._socket_dir = ""
+        self._socket: ChatSocket | None = None
 
     @property
     def sees_pictures(self) -> bool:
@@ -72,33 +61,29 @@ class LlamaChat:
         import xllamacpp
 
         model, self._projector = self._find_model(), self._find_projector()
-        self._socket_dir = tempfile.mkdtemp(prefix="chat-")
-        socket = str(Path(self._socket_dir) / "chat.sock")
+        self._socket = ChatSocket()
         try:
-            self._server = xllamacpp.Server(self._params(model, socket))
+            self._server = xllamacpp.Server(self._params(model, self._socket.path))
         except Exception as error:
-            raise ChatFailed(f"llama.cpp cannot load {model.name}: {error}") from error
-        self._client = httpx.Client(
-            transport=httpx.HTTPTransport(uds=socket),
-            base_url="http://chat",
-            timeout=_COUNT_TIMEOUT_S,
-        )
-
-    def count_tokens(self, messages: Sequence[Message]) -> int:
-        """Tokens of the whole prompt: counted, and estimated from above for pictures."""
-        words, images = _without_pictures(messages)
-        answer = self._post("/v1/chat/completions/input_tokens", {"messages": words})
-        return int(answer["input_tokens"]) + images * _IMAGE_TOKENS
+            text = f"The chat model {model.name} cannot be loaded: damaged, or too big for memory."
+            raise ChatFailed(text) from error
 
     def fits(self, messages: Sequence[Message], tokens: int) -> bool:
-        """Whether the prompt has at most ``tokens``. A token has a byte or more, so few count."""
-        words, images = _without_pictures(messages)
-        most = sum(len(str(message["content"]).encode()) + _MESSAGE_BYTES for message in words)
-        most += _TEMPLATE_BYTES + images * _IMAGE_TOKENS
-        return most <= tokens or self.count_tokens(messages) <= tokens
+        """Whether the prompt has at most ``tokens``; counted only when it is not clearly short.
+
+        Raises:
+            ChatFailed: It takes a count to tell, and llama.cpp does not count.
+        """
+        return (
+            most_tokens(messages) <= tokens or self._open_socket().count_tokens(messages) <= tokens
+        )
 
     def reply(
-        self, messages: Sequence[Message], max_tokens: int, stop: StopSignal
+        self,
+        messages: Sequence[Message],
+        max_tokens: int,
+        stop: StopSignal,
+        report: Report = no_report,
     ) -> Iterator[str]:
         """The reply, a few characters at a time.
 
@@ -106,6 +91,8 @@ class LlamaChat:
             messages: The prompt.
             max_tokens: Longest reply.
             stop: Looked at after each token and each batch of the prompt.
+            report: Told the share of the prompt that is read, after each batch of it. Pictures
+                are encoded before, in one step that tells nothing.
 
         Raises:
             ChatFailed: llama.cpp reports an error.
@@ -115,9 +102,13 @@ class LlamaChat:
 
         def take(chunk: str) -> bool:
             try:
-                deltas.put(read_chunk(chunk))
-            except ChatFailed as error:
+                piece = read_chunk(chunk)
+                if piece.prompt_share is not None:
+                    report(piece.prompt_share)
+                deltas.put(piece.words)
+            except Exception as error:  # none may pass through llama.cpp's own code
                 deltas.put(error)
+                return True
             return stop.is_set()
 
         def generate() -> None:
@@ -146,21 +137,14 @@ class LlamaChat:
         Raises:
             ChatFailed: It does not.
         """
-        if self._client is None:
-            raise ChatFailed("The chat model is not loaded.")
-        try:
-            self._client.get("/health").raise_for_status()
-        except httpx.HTTPError as error:
-            raise ChatFailed(f"The chat model does not answer: {error}") from error
+        self._open_socket().check()
 
     def close(self) -> None:
         """Free the model, its threads and its socket. Harmless before ``load`` and twice."""
-        if self._client is not None:
-            self._client.close()
-        self._client = None
         self._server = None  # its destructor stops the server and joins its threads
-        if self._socket_dir:
-            shutil.rmtree(self._socket_dir, ignore_errors=True)
+        if self._socket is not None:
+            self._socket.close()
+        self._socket = None
 
     def _params(self, model: Path, socket: str) -> xllamacpp.CommonParams:
         import xllamacpp
@@ -185,24 +169,7 @@ class LlamaChat:
         params.verbosity = -1
         return params
 
-    def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        if self._client is None:
+    def _open_socket(self) -> ChatSocket:
+        if self._socket is None:
             raise ChatFailed("The chat model is not loaded.")
-        answer = self._client.post(path, json=body)
-        if answer.is_error:
-            raise ChatFailed(f"The chat model refused to count: {answer.text[:200]}")
-        result: dict[str, Any] = answer.json()
-        return result
-
-
-def _without_pictures(messages: Sequence[Message]) -> tuple[list[Message], int]:
-    """The messages with their words alone, and how many pictures they hold."""
-    words: list[Message] = []
-    images = 0
-    for message in messages:
-        content = message["content"]
-        if not isinstance(content, str):
-            images += sum(part["type"] == "image_url" for part in content)
-            content = "".join(part["text"] for part in content if part["type"] == "text")
-        words.append({"role": message["role"], "content": content})
-    return words, images
+        return self._socket

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from backend.engines.embedded.failures import ChatFailed
 from backend.engines.embedded.stages import Message
+
+_log = logging.getLogger(__name__)
 
 _SAMPLING: dict[str, float | int] = {
     # A 135M model answers best close to greedy, and then repeats itself; DRY stops repeated
@@ -17,8 +22,17 @@ _SAMPLING: dict[str, float | int] = {
 }
 
 
-class ChatFailed(Exception):  # noqa: N818 - reads as the event that it reports
-    """llama.cpp could not answer, with its own words on why."""
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One piece of the stream.
+
+    Attributes:
+        words: The next words of the reply; empty while there are none.
+        prompt_share: How much of the prompt has been read, 0 to 1, where the piece tells it.
+    """
+
+    words: str = ""
+    prompt_share: float | None = None
 
 
 def build_request(messages: Sequence[Message], max_tokens: int) -> str:
@@ -36,14 +50,19 @@ def build_request(messages: Sequence[Message], max_tokens: int) -> str:
     )
 
 
-def read_chunk(chunk: str) -> str:
-    """The words in one chunk of the stream; empty for one that holds none.
+def read_chunk(text: str) -> Chunk:
+    """What one piece of the stream says.
 
     Raises:
-        ChatFailed: The chunk reports an error.
+        ChatFailed: It reports an error.
     """
-    data = json.loads(chunk)
+    data = json.loads(text)
     if "error" in data:
-        raise ChatFailed(str(data["error"].get("message", data["error"])))
+        _log.error("llama.cpp reports: %s", data["error"])
+        raise ChatFailed("The chat model could not answer.")
     choices = data.get("choices") or [{}]
-    return str(choices[0].get("delta", {}).get("content") or "")
+    words = str(choices[0].get("delta", {}).get("content") or "")
+    progress = data.get("prompt_progress")
+    if not progress or not progress.get("total"):
+        return Chunk(words)
+    return Chunk(words, min(1.0, progress["processed"] / progress["total"]))

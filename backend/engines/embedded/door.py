@@ -9,6 +9,8 @@ import numpy as np
 from backend.contract.engine import Capabilities
 from backend.contract.errors import Field, TurnRefused
 from backend.contract.turn import AudioClip, Turn, TurnSettings, VideoFrames
+from backend.engines.embedded.languages import language_name
+from backend.engines.embedded.prompt import Fits, fitting_messages, instructions, user_message
 
 MIN_SPEED, MAX_SPEED = 0.5, 2.0
 """Bounds of ``voice_speed``; beyond them Piper slurs."""
@@ -34,9 +36,31 @@ def check_turn(turn: Turn, capabilities: Capabilities, context: int) -> None:
         raise TurnRefused("empty_turn", "Say, type or show something first.")
     if turn.audio is not None:
         _check_audio(turn.audio)
+        _check_language(turn.settings.language, capabilities.languages)
     if turn.frames is not None:
         _check_frames(turn.frames)
     _check_settings(turn.settings, capabilities, context)
+
+
+def check_length(turn: Turn, voice_language: str, fits: Fits) -> None:
+    """Refuse typed text that leaves no room for the reply, before any model works on it.
+
+    Args:
+        turn: The turn.
+        voice_language: The language that the voice speaks, or empty.
+        fits: Whether a prompt leaves room for the reply; may ask the chat model for a count.
+
+    Raises:
+        TurnRefused: ``text_too_long`` or ``system_prompt_too_long``.
+    """
+    system = instructions(turn.settings.system_prompt, voice_language)
+    if fitting_messages(system, (), user_message(turn.text), fits) is not None:
+        return
+    if fitting_messages("", (), user_message(turn.text), fits) is None:
+        text = "This text is too long for the chat model. Shorten it."
+        raise TurnRefused("text_too_long", text, Field.TEXT)
+    text = "The system prompt and the text together are too long for the chat model."
+    raise TurnRefused("system_prompt_too_long", text, Field.SETTINGS)
 
 
 def _check_audio(clip: AudioClip) -> None:
@@ -48,6 +72,17 @@ def _check_audio(clip: AudioClip) -> None:
     if not np.isfinite(clip.samples).all():
         text = "This recording is damaged: some of its samples are not numbers."
         raise TurnRefused("audio_not_finite", text, Field.AUDIO)
+
+
+def _check_language(chosen: str, known: tuple[str, ...]) -> None:
+    if chosen == "auto" or chosen in known:
+        return
+    names = [language_name(code) for code in known if code != "auto"]
+    if len(names) == 1:
+        text = f"This engine understands only {names[0]} speech. Choose Automatic or {names[0]}"
+    else:
+        text = f"This engine does not understand {language_name(chosen)} speech. Choose Automatic"
+    raise TurnRefused("unknown_language", f"{text} under Settings.", Field.SETTINGS)
 
 
 def _check_frames(frames: VideoFrames) -> None:
@@ -68,6 +103,3 @@ def _check_settings(settings: TurnSettings, capabilities: Capabilities, context:
     if settings.voice and settings.voice not in capabilities.voices:
         text = f"There is no such voice here. Choose from: {', '.join(capabilities.voices)}."
         raise TurnRefused("unknown_voice", text, Field.SETTINGS)
-    if settings.language != "auto" and settings.language not in capabilities.languages:
-        text = f"The recogniser knows only: {', '.join(capabilities.languages)}."
-        raise TurnRefused("unknown_language", text, Field.SETTINGS)

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from functools import partial
 from typing import Self
 
 from backend.contract.engine import Capabilities, Progress
-from backend.contract.errors import EngineFailed, Field, TurnRefused
+from backend.contract.errors import EngineFailed
 from backend.contract.events import Event
-from backend.contract.turn import Turn, TurnSettings
+from backend.contract.turn import Turn
 from backend.engines.embedded import models
 from backend.engines.embedded.chat import LlamaChat
 from backend.engines.embedded.crew import Crew
-from backend.engines.embedded.door import check_turn
+from backend.engines.embedded.door import check_length, check_turn
+from backend.engines.embedded.ending import stopped
 from backend.engines.embedded.eyes import SceneEyes
-from backend.engines.embedded.prompt import fitting_messages, instructions, user_message
+from backend.engines.embedded.failures import plainly
+from backend.engines.embedded.loading import load_models
+from backend.engines.embedded.prompt import Fits
 from backend.engines.embedded.recognizer import WhisperRecognizer
-from backend.engines.embedded.stages import ChatModel, Eyes, Message, Recognizer, StopSignal, Voice
+from backend.engines.embedded.stages import ChatModel, Eyes, Recognizer, Voice
 from backend.engines.embedded.turn_work import TurnWork
 from backend.engines.embedded.voice import PiperSpeaker
 from backend.settings import Settings
@@ -41,6 +44,7 @@ class EmbeddedEngine:
         """Take the stages; ``load`` brings their models up."""
         self._crew = Crew(recognizer=recognizer, eyes=eyes, chat=chat, voice=voice)
         self._capabilities: Capabilities | None = None
+        self._turns = 0
         self._closed = False
 
     @classmethod
@@ -76,26 +80,9 @@ class EmbeddedEngine:
         """Bring the models up at the same time, and warm the chat with the default prompt.
 
         Raises:
-            ModelMissing: A model is neither here nor can it be downloaded.
+            StageFailed: A model is missing or cannot be loaded, in plain words.
         """
-        crew, done = self._crew, 0
-        progress(0.0, "Loading the models")
-
-        async def bring_up(load: asyncio.Future[None], words: str) -> None:
-            nonlocal done
-            await load
-            done += 1
-            progress(done / 5, words)
-
-        await asyncio.gather(
-            bring_up(asyncio.ensure_future(crew.think.call(crew.chat.load)), "Chat is ready"),
-            bring_up(asyncio.ensure_future(crew.speak.call(crew.voice.load)), "Voice is ready"),
-            bring_up(
-                asyncio.ensure_future(crew.hear.call(crew.recognizer.load)), "Hearing is ready"
-            ),
-            bring_up(asyncio.ensure_future(crew.see.call(crew.eyes.load)), "Sight is ready"),
-        )
-        await crew.think.call(self._warm_chat)
+        await load_models(self._crew, progress)
         self._capabilities = self._describe()
         progress(1.0, "Ready")
 
@@ -108,14 +95,27 @@ class EmbeddedEngine:
 
         Raises:
             TurnRefused: A setting or an input is out of bounds, or the text is too long.
+            StageFailed: The recogniser or the chat model failed, in plain words.
+            EngineFailed: The engine is closed.
         """
         if self._closed:
             raise EngineFailed("The engine is closed.")
         check_turn(turn, self.capabilities, self._crew.chat.context)
-        fits = self._room_beside(turn.settings.max_reply_tokens)
-        await self._crew.think.call(
-            partial(_refuse_long_text, turn, self._crew.voice.language, fits)
-        )
+        self._turns += 1
+        try:
+            fits = self._room_beside(turn.settings.max_reply_tokens)
+            with plainly("The chat model failed while it measured this text. Try again."):
+                language = self._crew.voice.language
+                await self._crew.think.call(partial(check_length, turn, language, fits))
+            async with aclosing(self._events(turn, fits)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            self._turns -= 1
+
+    async def _events(self, turn: Turn, fits: Fits) -> AsyncGenerator[Event]:
+        # Without a bound of its own: a reply has at most `max_reply_tokens`, and pausing the
+        # stages for a slow reader would make their times and their silence mean nothing.
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         work = asyncio.create_task(TurnWork(turn, self._crew, fits, events.put_nowait).run())
         work.add_done_callback(lambda _: events.put_nowait(None))
@@ -124,42 +124,34 @@ class EmbeddedEngine:
                 yield event
             await work
         finally:
-            work.cancel()
-            await asyncio.wait({work})
+            await stopped(work)
 
     async def health(self) -> None:
         """Return when the engine can serve.
 
+        A thread is allowed to be at work while there is a turn; when there is none, it must answer.
+
         Raises:
-            EngineFailed: It is closed, not loaded, or the chat model does not answer.
+            EngineFailed: It is closed or not loaded, a thread is stuck in its model, or the chat
+                model does not answer.
         """
         if self._closed or self._capabilities is None:
             raise EngineFailed("The engine is not running.")
-        try:
-            await self._crew.watch.call(self._crew.chat.check)
-        except Exception as error:
-            raise EngineFailed(str(error)) from error
+        await self._crew.check(at_work=self._turns > 0)
 
     async def close(self) -> None:
-        """Stop all work and free the models and threads. Harmless a second time."""
+        """Stop all work and free the models and threads. Harmless a second time.
+
+        Takes a bounded time: a thread that is stuck in its model is left to itself.
+        """
         if self._closed:
             return
         self._closed = True
-        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedded-close") as closer:
-            await asyncio.wrap_future(closer.submit(self._crew.close))
+        await self._crew.close()
 
-    def _room_beside(self, reply_tokens: int) -> Callable[[Sequence[Message]], bool]:
+    def _room_beside(self, reply_tokens: int) -> Fits:
         chat = self._crew.chat
         return lambda messages: chat.fits(messages, chat.context - reply_tokens)
-
-    def _warm_chat(self) -> None:
-        """Read the default system prompt once, so that llama.cpp keeps it in its cache."""
-        always = self._room_beside(1)
-        hello = user_message("Hello")
-        system = instructions(TurnSettings().system_prompt, self._crew.voice.language)
-        messages = fitting_messages(system, (), hello, always) or [hello]
-        for _ in self._crew.chat.reply(messages, 1, StopSignal()):
-            pass
 
     def _describe(self) -> Capabilities:
         crew = self._crew
@@ -172,14 +164,3 @@ class EmbeddedEngine:
             voices=(crew.voice.name,),
             sample_rate=crew.voice.sample_rate,
         )
-
-
-def _refuse_long_text(turn: Turn, language: str, fits: Callable[[Sequence[Message]], bool]) -> None:
-    system = instructions(turn.settings.system_prompt, language)
-    if fitting_messages(system, (), user_message(turn.text), fits) is not None:
-        return
-    if fitting_messages("", (), user_message(turn.text), fits) is None:
-        text = "This text is too long for the chat model. Shorten it."
-        raise TurnRefused("text_too_long", text, Field.TEXT)
-    text = "The system prompt and the text together are too long for the chat model."
-    raise TurnRefused("system_prompt_too_long", text, Field.SETTINGS)

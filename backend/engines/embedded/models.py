@@ -6,9 +6,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-
-class ModelMissing(Exception):  # noqa: N818 - reads as the event that it reports
-    """A model that was asked for is not here, with one line on how to get it."""
+from backend.engines.embedded.failures import ModelMissing
 
 
 def find_recognizer(name: str) -> Path:
@@ -88,7 +86,7 @@ def _download(repository: str, filename: str) -> Path:
     try:
         return Path(hf_hub_download(repository, filename))
     except Exception as error:
-        raise ModelMissing(_not_available(f"{repository}/{filename}", error)) from error
+        raise ModelMissing(_not_available(f"{repository}/{filename}")) from error
 
 
 def _snapshot(repository: str) -> Path:
@@ -99,11 +97,11 @@ def _snapshot(repository: str) -> Path:
     try:
         return Path(snapshot_download(repository))
     except Exception as error:
-        raise ModelMissing(_not_available(repository, error)) from error
+        raise ModelMissing(_not_available(repository)) from error
 
 
-def _not_available(name: str, error: Exception) -> str:
+def _not_available(name: str) -> str:
     return (
-        f"The model {name} is not on this machine and could not be downloaded"
-        f" ({type(error).__name__}). Check the name and the network, or give a local path."
+        f"The model {name} is not on this machine and could not be downloaded."
+        " Check the name and the network, or give a local path."
     )

@@ -60,12 +60,22 @@ def instructions(system_prompt: str, language: str) -> str:
 def fitting_messages(
     system_prompt: str, history: Sequence[Exchange], question: Message, fits: Fits
 ) -> list[Message] | None:
-    """The prompt with as much of the history's end as fits, or none when nothing does."""
-    for first in range(len(history) + 1):
-        messages = _messages(system_prompt, history[first:], question)
+    """The prompt with as much of the history's end as fits, or none when nothing does.
+
+    A fit is asked for few times, because each may be a count in the model: fewer exchanges never
+    take more room, so the whole history is tried first and then halved.
+    """
+    best: list[Message] | None = None
+    low, high = 0, len(history)  # fewer than `low` exchanges fit, more than `high` do not
+    kept = high
+    while low <= high:
+        messages = _messages(system_prompt, history[len(history) - kept :], question)
         if fits(messages):
-            return messages
-    return None
+            best, low = messages, kept + 1
+        else:
+            high = kept - 1
+        kept = (low + high) // 2
+    return best
 
 
 def shortened_messages(system_prompt: str, question: str, fits: Fits) -> list[Message]:

@@ -7,27 +7,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from backend.contract.turn import AudioClip, Samples
-from backend.engines.embedded.stages import StopSignal
+from backend.engines.embedded.speech_detector import SAMPLE_RATE, at_model_rate, speech_in
+from backend.engines.embedded.stages import Report, StopSignal, no_report
 
 if TYPE_CHECKING:
     from faster_whisper.transcribe import Segment
-
-SAMPLE_RATE = 16_000
-"""Rate that Whisper and the speech detector work at, in hertz."""
 
 _MAX_WINDOW = 3000  # mel frames of 10 ms: the 30 s that Whisper was trained on
 # A window shorter than 30 s makes the encoder faster in proportion. tiny.en keeps its word error
 # rate at these lengths, and starts to repeat itself below them.
 _SHORT_WINDOWS = ((1.5, 1600), (6.0, 1200), (10.0, 1600))
-_EDGE_S = 0.3
 
 # Bounds of the Whisper paper's own decoder (section 4.5), a little stricter on the likelihood.
 _MAX_NO_SPEECH = 0.6
 _MIN_LOGPROB = -1.0
 _MAX_COMPRESSION = 2.4
+
+
+class _Left(Exception):  # noqa: N818 - not a fault
+    """The stop signal was seen in the middle of a window."""
 
 
 class WhisperRecognizer:
@@ -65,28 +65,45 @@ class WhisperRecognizer:
         """Free the model. Harmless before ``load`` and twice."""
         self._model = None
 
-    def transcribe(self, clip: AudioClip, language: str, stop: StopSignal) -> Iterator[str]:
+    def transcribe(
+        self, clip: AudioClip, language: str, stop: StopSignal, report: Report = no_report
+    ) -> Iterator[str]:
         """The words of each segment; nothing at all when nobody speaks.
 
         Args:
             clip: Sound at any rate.
             language: One of ``languages``.
-            stop: Looked at before each segment of up to 30 s.
+            stop: Looked at before each segment, and around the encoding of each 30 s of speech.
+            report: Told the share of the speech that is written down, at the same points.
 
         Yields:
             The segment's words without blanks around them.
         """
-        speech = speech_in(_at_model_rate(clip))
-        if speech.size == 0:
+        speech = speech_in(at_model_rate(clip))
+        if speech.size == 0 or stop.is_set():
             return
         code = None if language == "auto" and len(self._languages) > 1 else language
         code = "en" if self._languages == ("en",) else code
-        for segment in self._segments(speech, code):
+        share = 0.0
+
+        def step() -> None:
             if stop.is_set():
-                return
-            text = segment.text.strip()
-            if text and not _is_invented(segment):
-                yield text
+                raise _Left
+            report(share)
+
+        model = self._model
+        model.step = step
+        try:
+            for segment in self._segments(speech, code):
+                share = min(1.0, segment.end * SAMPLE_RATE / len(speech))
+                step()
+                text = segment.text.strip()
+                if text and not _is_invented(segment):
+                    yield text
+        except _Left:
+            return
+        finally:
+            model.step = None
 
     def _segments(self, speech: Samples, language: str | None) -> Iterator[Segment]:
         window = _window(len(speech) / SAMPLE_RATE)
@@ -111,27 +128,6 @@ class WhisperRecognizer:
             max_new_tokens=None if window == _MAX_WINDOW else 96,
         )
         yield from segments
-
-
-def speech_in(samples: Samples) -> Samples:
-    """The parts of a recording in which somebody speaks, joined.
-
-    Args:
-        samples: Shape ``(N,)``, float32 at 16 kHz.
-
-    Returns:
-        Shape ``(M,)``, float32; empty when nobody speaks.
-    """
-    from faster_whisper.vad import VadOptions, get_speech_timestamps
-
-    edge = np.zeros(int(_EDGE_S * SAMPLE_RATE), np.float32)
-    padded = np.concatenate((edge, samples, edge))
-    options = VadOptions(
-        threshold=0.5, min_speech_duration_ms=90, min_silence_duration_ms=1000, speech_pad_ms=300
-    )
-    spans = get_speech_timestamps(padded, options)
-    parts = [padded[span["start"] : span["end"]] for span in spans]
-    return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
 
 def _window(seconds: float) -> int:
@@ -165,12 +161,3 @@ def repeats_itself(text: str) -> bool:
         for size in range(1, 5)
         for start in range(len(words) - 4 * size + 1)
     )
-
-
-def _at_model_rate(clip: AudioClip) -> NDArray[np.float32]:
-    if clip.sample_rate == SAMPLE_RATE:
-        return clip.samples
-    import soxr
-
-    resampled: NDArray[np.float32] = soxr.resample(clip.samples, clip.sample_rate, SAMPLE_RATE)
-    return resampled

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, Protocol, TypedDict
 
 from backend.contract.turn import AudioClip, Samples, VideoFrames
 
 StopSignal = threading.Event
 """Set when the turn is cancelled; a stage looks at it wherever its work can be left."""
+
+Report = Callable[[float], None]
+"""Told the share of silent work that is done, 0 to 1, whenever some more is done and never else."""
+
+
+def no_report(share: float) -> None:
+    """A ``Report`` that nobody reads."""
 
 
 class TextPart(TypedDict):
@@ -55,7 +62,9 @@ class Recognizer(Protocol):
         """Free the model. Harmless before ``load`` and twice."""
         ...
 
-    def transcribe(self, clip: AudioClip, language: str, stop: StopSignal) -> Iterator[str]:
+    def transcribe(
+        self, clip: AudioClip, language: str, stop: StopSignal, report: Report
+    ) -> Iterator[str]:
         """The words, a segment at a time; nothing at all when nobody speaks."""
         ...
 
@@ -98,7 +107,7 @@ class ChatModel(Protocol):
         ...
 
     def reply(
-        self, messages: Sequence[Message], max_tokens: int, stop: StopSignal
+        self, messages: Sequence[Message], max_tokens: int, stop: StopSignal, report: Report
     ) -> Iterator[str]:
         """The reply, a few characters at a time."""
         ...

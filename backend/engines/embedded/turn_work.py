@@ -4,29 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from contextlib import aclosing
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.contract.events import (
-    Event,
-    Notice,
-    ReplyText,
-    SceneNotes,
-    Silence,
-    SpeechChunk,
-    Stage,
-    StageStarted,
-    Transcript,
-)
+from backend.contract.events import ReplyText, SceneNotes, Silence, Stage, Transcript
 from backend.contract.turn import Turn
 from backend.conversation.silence import SilenceGate
-from backend.conversation.speech_text import speakable
 from backend.engines.embedded.crew import Crew
+from backend.engines.embedded.ending import stopped
 from backend.engines.embedded.eyes import telling_frames
+from backend.engines.embedded.failures import plainly
 from backend.engines.embedded.prompt import (
     Fits,
     fitting_messages,
@@ -35,12 +25,14 @@ from backend.engines.embedded.prompt import (
     user_message,
 )
 from backend.engines.embedded.sentences import SentenceCutter
+from backend.engines.embedded.speaking import Speaking
 from backend.engines.embedded.stages import Message
-from backend.engines.embedded.stopwatch import Stopwatch
+from backend.engines.embedded.telling import Emit, Telling
 
 _log = logging.getLogger(__name__)
 
-Emit = Callable[[Event], None]
+_HEAR_FAILED = "The recording could not be turned into words. Try again, or type the question."
+_THINK_FAILED = "The chat model failed while it worked on this. Try again."
 
 
 class TurnWork:
@@ -51,7 +43,7 @@ class TurnWork:
         self._turn = turn
         self._crew = crew
         self._fits = fits
-        self._emit = emit
+        self._tell = Telling(turn.id, emit)
         self._instructions = instructions(turn.settings.system_prompt, crew.voice.language)
 
     async def run(self) -> None:
@@ -61,38 +53,37 @@ class TurnWork:
             heard = await self._hear()
             notes = await seeing
         finally:
-            seeing.cancel()
-            await asyncio.wait({seeing})
+            await stopped(seeing)
         turn = self._turn
         question = "\n".join(words for words in (turn.text.strip(), heard) if words)
         if not question and turn.frames is None:
-            self._emit(Silence(turn_id=turn.id, reason="No speech was heard."))
+            self._tell.event(Silence(turn_id=turn.id, reason="No speech was heard."))
             return
         if not question and turn.audio is not None:
-            self._notice("no_speech", "No speech was heard, so only the picture is answered.")
-        messages = await self._crew.think.call(lambda: self._prompt(question, notes))
-        if messages is None:
-            self._notice("question_shortened", "That was too long, so only its end is answered.")
-            shorten = partial(shortened_messages, self._instructions, question, self._fits)
-            messages = await self._crew.think.call(shorten)
-        await self._answer(messages)
+            self._tell.notice("no_speech", "No speech was heard, so only the picture is answered.")
+        with plainly(_THINK_FAILED):
+            messages = await self._messages(question, notes)
+            await self._answer(messages)
 
     async def _hear(self) -> str:
         clip, language = self._turn.audio, self._turn.settings.language
         if clip is None:
             return ""
-        watch = self._start(Stage.HEAR)
+        watch, report = self._tell.start(Stage.HEAR), self._tell.reports(Stage.HEAR)
         segments: list[str] = []
         recognizer = self._crew.recognizer
-        stream = self._crew.hear.stream(lambda stop: recognizer.transcribe(clip, language, stop))
-        async with aclosing(stream):
-            async for segment in stream:
-                watch.mark()
-                segments.append(segment)
-                self._transcript(segments, final=False)
+        stream = self._crew.hear.stream(
+            lambda stop: watch.timed(recognizer.transcribe(clip, language, stop, report))
+        )
+        with plainly(_HEAR_FAILED):
+            async with aclosing(stream):
+                async for segment in stream:
+                    watch.mark()
+                    segments.append(segment)
+                    self._transcript(segments, final=False)
         if segments:
             self._transcript(segments, final=True)
-        self._emit(watch.timing())
+        self._tell.event(watch.timing())
         return " ".join(segments)
 
     async def _see(self) -> str:
@@ -101,11 +92,29 @@ class TurnWork:
             return ""
         eyes = self._crew.eyes
         stream = self._crew.see.stream(lambda stop: iter([eyes.look(frames, stop)]))
-        async with aclosing(stream):
-            notes = "".join([part async for part in stream])
+        try:
+            async with aclosing(stream):
+                notes = "".join([part async for part in stream])
+        except Exception:
+            _log.exception("The eyes failed on turn %s", self._turn.id)
+            text = (
+                "The picture could not be looked at, so the answer does not take it into account."
+            )
+            self._tell.notice("eyes_failed", text)
+            return ""
         if notes:
-            self._emit(SceneNotes(turn_id=self._turn.id, text=notes))
+            self._tell.event(SceneNotes(turn_id=self._turn.id, text=notes))
         return notes
+
+    async def _messages(self, question: str, notes: str) -> list[Message]:
+        think = self._crew.think
+        messages = await think.call(lambda: self._prompt(question, notes))
+        if messages is None:
+            text = "That was too long, so only its end is answered."
+            self._tell.notice("question_shortened", text)
+            shorten = partial(shortened_messages, self._instructions, question, self._fits)
+            messages = await think.call(shorten)
+        return messages
 
     def _prompt(self, question: str, notes: str) -> list[Message] | None:
         """The messages, or none if they do not even fit without the history and the notes."""
@@ -123,18 +132,20 @@ class TurnWork:
 
     async def _answer(self, messages: list[Message]) -> None:
         sentences: asyncio.Queue[str | None] = asyncio.Queue()
-        speaking = asyncio.create_task(self._speak(sentences))
+        speaking = asyncio.create_task(Speaking(self._turn, self._crew, self._tell).run(sentences))
         try:
             await self._think(messages, sentences)
             await speaking
         finally:
-            speaking.cancel()
-            await asyncio.wait({speaking})
+            await stopped(speaking)
 
     async def _think(self, messages: list[Message], sentences: asyncio.Queue[str | None]) -> None:
-        watch, gate, cutter = self._start(Stage.THINK), SilenceGate(), SentenceCutter()
+        watch, report = self._tell.start(Stage.THINK), self._tell.reports(Stage.THINK)
+        gate, cutter = SilenceGate(), SentenceCutter()
         longest, chat = self._turn.settings.max_reply_tokens, self._crew.chat
-        stream = self._crew.think.stream(lambda stop: chat.reply(messages, longest, stop))
+        stream = self._crew.think.stream(
+            lambda stop: watch.timed(chat.reply(messages, longest, stop, report))
+        )
         async with aclosing(stream):
             async for delta in stream:
                 watch.mark()
@@ -143,51 +154,20 @@ class TurnWork:
         for rest in cutter.finish():
             sentences.put_nowait(rest)
         sentences.put_nowait(None)
-        self._emit(watch.timing())
+        self._tell.event(watch.timing())
         if gate.silent:
             reason = "The assistant chose not to reply."
-            self._emit(Silence(turn_id=self._turn.id, reason=reason))
+            self._tell.event(Silence(turn_id=self._turn.id, reason=reason))
 
     def _write(
         self, text: str, cutter: SentenceCutter, sentences: asyncio.Queue[str | None]
     ) -> None:
         if not text:
             return
-        self._emit(ReplyText(turn_id=self._turn.id, delta=text))
+        self._tell.event(ReplyText(turn_id=self._turn.id, delta=text))
         for sentence in cutter.feed(text):
             sentences.put_nowait(sentence)
 
-    async def _speak(self, sentences: asyncio.Queue[str | None]) -> None:
-        watch: Stopwatch | None = None
-        try:
-            while (sentence := await sentences.get()) is not None:
-                if words := speakable(sentence):
-                    watch = watch or self._start(Stage.SPEAK)
-                    await self._say(words, watch)
-        except Exception:
-            _log.exception("Speech of turn %s failed", self._turn.id)
-            self._notice("speech_failed", "The reply could not be spoken.")
-        if watch is not None:
-            self._emit(watch.timing())
-
-    async def _say(self, words: str, watch: Stopwatch) -> None:
-        voice, speed = self._crew.voice, self._turn.settings.voice_speed
-        stream = self._crew.speak.stream(lambda stop: voice.speak(words, speed, stop))
-        async with aclosing(stream):
-            async for pcm in stream:
-                watch.mark()
-                rate = voice.sample_rate
-                # Small pieces: the first is heard while the others are still on their way.
-                for start in range(0, len(pcm), rate // 4):
-                    piece = pcm[start : start + rate // 4]
-                    self._emit(SpeechChunk(turn_id=self._turn.id, pcm=piece, sample_rate=rate))
-
-    def _start(self, stage: Stage) -> Stopwatch:
-        self._emit(StageStarted(turn_id=self._turn.id, stage=stage))
-        return Stopwatch(self._turn.id, stage)
-
     def _transcript(self, segments: list[str], *, final: bool) -> None:
-        self._emit(Transcript(turn_id=self._turn.id, text=" ".join(segments), final=final))
-
-    def _notice(self, code: str, text: str) -> None:
-        self._emit(Notice(turn_id=self._turn.id, code=code, text=text))
+        text = " ".join(segments)
+        self._tell.event(Transcript(turn_id=self._turn.id, text=text, final=final))

@@ -25,14 +25,15 @@ class FakeRecognizer:
     def close(self):
         self.closed = True
 
-    def transcribe(self, clip, language, stop):
+    def transcribe(self, clip, language, stop, report):
         yield from self.segments
 
 
 class FakeEyes:
-    def __init__(self, notes="It is bright."):
+    def __init__(self, notes="It is bright.", *, error=None):
         self.notes = notes
         self.looks = 0
+        self.error = error
 
     def load(self):
         pass
@@ -42,6 +43,8 @@ class FakeEyes:
 
     def look(self, frames, stop):
         self.looks += 1
+        if self.error:
+            raise self.error
         return self.notes
 
 
@@ -67,7 +70,7 @@ class FakeChat:
     def fits(self, messages, tokens):
         return sum(len(str(message["content"])) for message in messages) <= tokens
 
-    def reply(self, messages, max_tokens, stop):
+    def reply(self, messages, max_tokens, stop, report):
         self.prompts.append(messages)
         if self.error and max_tokens > 1:
             raise self.error

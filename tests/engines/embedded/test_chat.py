@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from backend.engines.embedded.chat import LlamaChat
-from backend.engines.embedded.chat_request import ChatFailed, build_request, read_chunk
+from backend.engines.embedded.chat_request import Chunk, build_request, read_chunk
+from backend.engines.embedded.chat_socket import ChatSocket
+from backend.engines.embedded.failures import ChatFailed
 from backend.engines.embedded.prompt import user_message
 from tests.engines.embedded.doubles import a_picture
 
@@ -37,12 +40,30 @@ def test_a_picture_request_follows_the_openai_schema():
     ],
 )
 def test_the_words_of_a_chunk_are_read(chunk, words):
-    assert read_chunk(json.dumps(chunk)) == words
+    assert read_chunk(json.dumps(chunk)) == Chunk(words)
 
 
-def test_an_error_in_the_stream_is_raised_in_its_own_words():
-    with pytest.raises(ChatFailed, match="out of space"):
+@pytest.mark.parametrize(("processed", "share"), [(0, 0.0), (32, 0.25), (128, 1.0)])
+def test_the_progress_of_a_prompt_is_read(processed, share):
+    progress = {"total": 128, "cache": 0, "processed": processed, "time_ms": 7}
+    chunk = {"choices": [{"delta": {"content": None}}], "prompt_progress": progress}
+    assert read_chunk(json.dumps(chunk)) == Chunk("", share)
+
+
+def test_an_error_in_the_stream_is_raised_in_plain_words_and_logged_in_its_own(caplog):
+    with pytest.raises(ChatFailed, match="could not answer") as failure:
         read_chunk(json.dumps({"error": {"code": 500, "message": "out of space"}}))
+    assert "out of space" not in str(failure.value)
+    assert "out of space" in caplog.text
+
+
+def test_a_server_that_is_gone_is_told_in_plain_words():
+    gone = ChatSocket()
+    for ask in (gone.check, lambda: gone.count_tokens([user_message("Hello")])):
+        with pytest.raises(ChatFailed, match=r"^The chat model does not answer\.$"):
+            ask()
+    gone.close()
+    assert not Path(gone.path).parent.exists()
 
 
 def test_a_short_prompt_fits_without_asking_the_model():

@@ -7,7 +7,7 @@ import pytest
 
 from backend.contract.errors import TurnRefused
 from backend.contract.turn import AudioClip, TurnSettings, VideoFrames
-from tests.engines.embedded.doubles import a_turn, events_of
+from tests.engines.embedded.doubles import FakeRecognizer, a_turn, events_of
 
 
 def clip_of(values):
@@ -39,7 +39,11 @@ def settings(**chosen):
         (settings(max_reply_tokens=0), "reply_tokens", "settings"),
         (settings(max_reply_tokens=100_000), "reply_tokens", "settings"),
         (settings(voice="nobody"), "unknown_voice", "settings"),
-        (settings(language="xx"), "unknown_language", "settings"),
+        (
+            {"audio": clip_of([0.0] * 9), "settings": TurnSettings(language="xx")},
+            "unknown_language",
+            "settings",
+        ),
     ],
 )
 async def test_a_turn_that_no_stage_can_take_is_refused(loaded, parts, code, field):
@@ -53,3 +57,31 @@ async def test_a_turn_that_no_stage_can_take_is_refused(loaded, parts, code, fie
 @pytest.mark.parametrize("chosen", [{"voice": "double"}, {"language": "en"}, {"language": "auto"}])
 async def test_a_voice_and_a_language_of_the_engine_are_taken(loaded, chosen):
     assert await events_of(await loaded(), a_turn(**settings(**chosen)))
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        (
+            ("en",),
+            "This engine understands only English speech. Choose Automatic or English under"
+            " Settings.",
+        ),
+        (
+            ("auto", "en", "fr"),
+            "This engine does not understand German speech. Choose Automatic under Settings.",
+        ),
+    ],
+)
+async def test_speech_in_an_unknown_language_is_refused_with_what_to_change(loaded, known, words):
+    recognizer = FakeRecognizer()
+    recognizer.languages = known
+    engine = await loaded(recognizer=recognizer)
+    chosen = TurnSettings(language="de")
+    with pytest.raises(TurnRefused) as refusal:
+        await events_of(engine, a_turn(audio=clip_of([0.0] * 9), settings=chosen))
+    assert refusal.value.message == words
+
+
+async def test_a_typed_turn_is_taken_in_whatever_language_is_chosen_for_speech(loaded):
+    assert await events_of(await loaded(), a_turn(**settings(language="de")))

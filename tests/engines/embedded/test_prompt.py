@@ -64,6 +64,30 @@ def test_history_gives_way_from_its_oldest_exchange():
     assert [message["content"][:2] for message in messages] == ["q3", "a3", "q4", "a4", "No"]
 
 
+@pytest.mark.parametrize("length", [0, 1, 2, 7, 200])
+def test_the_most_exchanges_that_fit_are_found_with_few_questions(length):
+    history = [Exchange(f"question {n}", f"answer {n}") for n in range(length)]
+    question = user_message("Now?")
+    for room in range(0, 24 * length + 40, 1 + length):
+        asked = []
+
+        def fits(messages, room=room, asked=asked):
+            asked.append(messages)
+            return at_most(room)(messages)
+
+        found = fitting_messages("", history, question, fits)
+        tails = (fitting_messages("", history[n:], question, always) for n in range(length + 1))
+        assert found == next((tail for tail in tails if at_most(room)(tail)), None)
+        assert len(asked) <= 2 + length.bit_length()
+
+
+def test_a_history_that_fits_is_asked_about_once():
+    asked = []
+    history = [Exchange("Hello", "Good day")] * 200
+    fitting_messages("", history, user_message("Now?"), lambda it: asked.append(it) or True)
+    assert len(asked) == 1
+
+
 def test_there_is_no_prompt_when_the_question_alone_does_not_fit():
     assert fitting_messages("", [], user_message("x" * 200), at_most(100)) is None
 

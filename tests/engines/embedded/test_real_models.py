@@ -21,12 +21,13 @@ from backend.contract.events import (
     Silence,
     SpeechChunk,
     Stage,
+    StageProgress,
     StageTiming,
     Transcript,
 )
 from backend.contract.turn import AudioClip, Exchange, TurnSettings
 from backend.engines.embedded.prompt import fitting_messages, user_message
-from backend.engines.embedded.recognizer import SAMPLE_RATE
+from backend.engines.embedded.speech_detector import SAMPLE_RATE
 from backend.engines.embedded.stages import StopSignal
 from tests.engines.embedded.doubles import a_turn, events_of, frames_of, only
 
@@ -205,6 +206,35 @@ async def test_a_long_prompt_can_be_left_while_it_is_read(real_engine):
         await asyncio.sleep(0.05)
 
 
+async def test_a_long_prompt_tells_how_much_of_it_is_read(real_engine):
+    settings = TurnSettings(max_reply_tokens=4)
+    turn = a_turn(text="Rain and snow fell here. " * 120, settings=settings)
+    events = await events_of(real_engine, turn)
+    told = [event for event in only(events, StageProgress) if event.stage is Stage.THINK]
+    assert told
+    shares = [event.share for event in told]
+    assert shares == sorted(shares)
+    assert all(0 < share <= 1 for share in shares)
+    assert min(np.diff([event.at for event in told]), default=2) > 1.9
+
+
+async def test_a_long_history_is_fitted_with_few_counts(real_engine, monkeypatch):
+    chat, counts = real_engine._crew.chat, []
+    socket = chat._open_socket()
+    count = socket.count_tokens
+    monkeypatch.setattr(socket, "count_tokens", lambda it: counts.append(it) or count(it))
+    history = [
+        Exchange(f"Question {n} of many.", "An answer of some words. " * 8) for n in range(200)
+    ]
+    started = time.monotonic()
+    messages = fitting_messages(
+        "Be kind.", history, user_message("Now?"), lambda it: chat.fits(it, 1000)
+    )
+    assert len(messages) > 10
+    assert len(counts) <= 9
+    assert time.monotonic() - started < 2
+
+
 async def test_text_beyond_the_context_is_refused(real_engine):
     with pytest.raises(TurnRefused) as refusal:
         await events_of(real_engine, a_turn(text="word " * 6000))
@@ -218,12 +248,16 @@ async def test_injected_control_tokens_do_not_change_the_prompts_structure(real_
         question = user_message(text, notes=text)
         messages = fitting_messages(text, [Exchange(text, text)], question, lambda _: True)
         chat = real_engine._crew.chat
-        prompt = chat._post("/apply-template", {"messages": messages})["prompt"]
+        prompt = chat._open_socket().post("/apply-template", {"messages": messages})["prompt"]
         tokens = {
-            special: chat._post("/tokenize", {"content": prompt, "parse_special": special})
+            special: chat._open_socket().post(
+                "/tokenize", {"content": prompt, "parse_special": special}
+            )
             for special in (True, False)
         }
-        markers = chat._post("/tokenize", {"content": "<|im_start|><|im_end|>"})["tokens"]
+        markers = chat._open_socket().post("/tokenize", {"content": "<|im_start|><|im_end|>"})[
+            "tokens"
+        ]
         assert len(markers) == 2
         return sum(tokens[True]["tokens"].count(marker) for marker in markers)
 
@@ -241,7 +275,7 @@ async def test_no_port_is_open(real_engine):
 
 async def test_a_file_that_is_no_model_gives_one_plain_line(tmp_path):
     from backend.engines.embedded.chat import LlamaChat
-    from backend.engines.embedded.chat_request import ChatFailed
+    from backend.engines.embedded.failures import ChatFailed
 
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(100))

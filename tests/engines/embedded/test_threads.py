@@ -69,8 +69,7 @@ async def test_work_that_was_left_before_it_began_never_begins(thread):
     assert await thread.call(lambda: list(begun)) == []
 
 
-async def test_a_stream_that_waits_while_the_thread_closes_fails_instead_of_hanging():
-    thread = StageThread("test")
+async def test_a_stream_that_waits_while_the_thread_closes_fails_instead_of_hanging(thread):
     release = threading.Event()
     blocked = asyncio.create_task(thread.call(lambda: release.wait(5)))
 
@@ -79,9 +78,80 @@ async def test_a_stream_that_waits_while_the_thread_closes_fails_instead_of_hang
 
     waiting = asyncio.create_task(read())
     await asyncio.sleep(0.05)
-    closing = asyncio.create_task(asyncio.to_thread(thread.close))
-    await asyncio.sleep(0.05)
-    release.set()
-    await asyncio.gather(blocked, closing)
+    thread.close()
     with pytest.raises(EngineFailed):
         await asyncio.wait_for(waiting, 5)
+    release.set()
+    assert await blocked
+    with pytest.raises(EngineFailed):
+        await thread.call(lambda: None)
+
+
+async def test_a_stream_that_closing_cuts_short_fails_instead_of_ending(thread):
+    def produce(stop):
+        yield 1
+        stop.wait(5)
+        yield 2
+
+    stream = thread.stream(produce)
+    assert await anext(stream) == 1
+    thread.close()
+    with pytest.raises(EngineFailed):
+        await anext(stream)
+
+
+@pytest.mark.parametrize("kind", ["stream", "call"])
+async def test_a_cancelled_reader_waits_until_the_thread_lets_go(thread, kind):
+    inside, release = threading.Event(), threading.Event()
+
+    def stuck(stop=None):
+        inside.set()
+        release.wait(10)
+        return iter([1])
+
+    async def read():
+        if kind == "call":
+            return await thread.call(stuck)
+        return [item async for item in thread.stream(stuck)]
+
+    reading = asyncio.create_task(read())
+    assert await asyncio.to_thread(inside.wait, 5)
+    for _ in range(2):
+        reading.cancel()
+        await asyncio.sleep(0.05)
+        assert not reading.done()
+    release.set()
+    await asyncio.wait({reading}, timeout=5)
+    assert reading.cancelled()
+
+
+async def test_whoever_waits_for_an_abandoned_thread_is_let_go(thread):
+    inside, release = threading.Event(), threading.Event()
+
+    def stuck():
+        inside.set()
+        release.wait(10)
+
+    calling = asyncio.create_task(thread.call(stuck))
+    assert await asyncio.to_thread(inside.wait, 5)
+    thread.close()
+    thread.abandon()
+    with pytest.raises(EngineFailed):
+        await asyncio.wait_for(calling, 5)
+    release.set()
+
+
+async def test_a_call_may_have_no_result(thread):
+    assert await thread.call(lambda: None) is None
+
+
+async def test_a_thread_answers_when_it_is_free_and_not_while_it_is_stuck(thread):
+    assert await thread.answers(1.0)
+    release = threading.Event()
+    stuck = asyncio.create_task(thread.call(lambda: release.wait(5)))
+    await asyncio.sleep(0.05)
+    assert thread.busy
+    assert not await thread.answers(0.1)
+    release.set()
+    await stuck
+    assert await thread.answers(1.0)

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from backend.contract.errors import EngineFailed, TurnRefused
+from backend.contract.errors import TurnRefused
 from backend.contract.events import (
     Notice,
     ReplyText,
@@ -17,11 +17,14 @@ from backend.contract.events import (
     Silence,
     SpeechChunk,
     Stage,
+    StageProgress,
     StageStarted,
     StageTiming,
     Transcript,
 )
 from backend.contract.turn import Exchange, TurnSettings
+from backend.engines.embedded import telling
+from backend.engines.embedded.failures import StageFailed
 from tests.engines.embedded.doubles import (
     FakeChat,
     FakeEyes,
@@ -108,7 +111,7 @@ async def test_seeing_and_hearing_go_on_at_the_same_time(loaded):
     meeting = threading.Barrier(2, timeout=5)
 
     class MeetingRecognizer(FakeRecognizer):
-        def transcribe(self, clip, language, stop):
+        def transcribe(self, clip, language, stop, report):
             meeting.wait()
             yield "Hello."
 
@@ -164,12 +167,40 @@ async def test_text_is_shown_and_a_notice_given_when_speech_fails(loaded):
     assert [event.code for event in only(events, Notice)] == ["speech_failed"]
 
 
+async def test_a_turn_goes_on_without_notes_when_the_eyes_fail(loaded, caplog):
+    chat = FakeChat()
+    engine = await loaded(eyes=FakeEyes(error=RuntimeError("onnxruntime: bad shape")), chat=chat)
+    events = await events_of(engine, a_turn(text="What is it?", frames=a_picture()))
+    notices = only(events, Notice)
+    assert [event.code for event in notices] == ["eyes_failed"]
+    assert "onnxruntime" not in notices[0].text
+    assert "onnxruntime" in caplog.text
+    assert not only(events, SceneNotes)
+    assert written(events) == "It is noon."
+    assert chat.prompts[-1][-1]["content"] == "What is it?"
+
+
+async def test_a_failing_recogniser_fails_its_turn_in_plain_words(loaded):
+    error = RuntimeError("ctranslate2: bad alloc")
+
+    class FailingRecognizer(FakeRecognizer):
+        def transcribe(self, clip, language, stop, report):
+            raise error
+
+    engine = await loaded(recognizer=FailingRecognizer())
+    with pytest.raises(StageFailed, match="could not be turned into words") as failure:
+        await events_of(engine, a_turn(audio=a_clip()))
+    assert failure.value.__cause__ is error
+
+
 async def test_a_failing_model_fails_its_turn_and_not_the_next(loaded):
     chat = FakeChat()
     engine = await loaded(chat=chat)
-    chat.error = RuntimeError("out of memory")
-    with pytest.raises(RuntimeError, match="out of memory"):
+    chat.error = RuntimeError("ggml: out of memory")
+    with pytest.raises(StageFailed, match="The chat model failed") as failure:
         await events_of(engine, a_turn(text="Hello"))
+    assert "ggml" not in str(failure.value)
+    assert failure.value.__cause__ is chat.error
     chat.error = None
     assert written(await events_of(engine, a_turn(text="Hello"))) == "It is noon."
 
@@ -201,40 +232,73 @@ async def test_cancelling_the_task_of_a_turn_stops_the_model(loaded):
     assert chat.stopped
 
 
-async def test_closing_ends_every_thread_even_in_mid_turn(loaded):
-    before = set(threading.enumerate())
-    engine = await loaded(chat=FakeChat(tuple("abc " * 500), pause_s=0.02))
-    task = asyncio.create_task(events_of(engine, a_turn(text="Hello")))
-    await asyncio.sleep(0.2)
-    await engine.close()
-    await engine.close()
-    task.cancel()
-    await asyncio.wait({task})
-    names = [thread.name for thread in set(threading.enumerate()) - before]
-    assert not [name for name in names if name.startswith("embedded")]
+async def test_a_stage_that_is_slow_to_stop_keeps_its_turn_however_often_it_is_cancelled(loaded):
+    inside, release = threading.Event(), threading.Event()
+
+    class StuckRecognizer(FakeRecognizer):
+        def transcribe(self, clip, language, stop, report):
+            inside.set()
+            release.wait(10)
+            yield "late"
+
+    engine = await loaded(recognizer=StuckRecognizer())
+    task = asyncio.create_task(events_of(engine, a_turn(audio=a_clip())))
+    await asyncio.to_thread(inside.wait, 5)
+    for _ in range(3):
+        task.cancel()
+        await asyncio.sleep(0.05)
+        assert not task.done()
+    release.set()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 5)
+    assert written(await events_of(engine, a_turn(text="Hello"))) == "It is noon."
 
 
-async def test_health_tells_a_dead_model_and_a_closed_engine(loaded):
-    chat = FakeChat()
-    engine = await loaded(chat=chat)
-    await engine.health()
-    chat.healthy = False
-    with pytest.raises(EngineFailed):
-        await engine.health()
-    await engine.close()
-    with pytest.raises(EngineFailed):
-        await engine.health()
+async def test_long_silent_work_tells_its_progress_but_not_too_often(loaded, monkeypatch):
+    monkeypatch.setattr(telling, "PROGRESS_EVERY_S", 0.1)
+
+    class SlowChat(FakeChat):
+        def reply(self, messages, max_tokens, stop, report):
+            for batch in range(1, 31):
+                time.sleep(0.01)
+                report(batch / 30)
+            yield from super().reply(messages, max_tokens, stop, report)
+
+    class SlowRecognizer(FakeRecognizer):
+        def transcribe(self, clip, language, stop, report):
+            time.sleep(0.15)
+            report(0.5)
+            yield "What?"
+
+    engine = await loaded(chat=SlowChat(), recognizer=SlowRecognizer())
+    told = only(await events_of(engine, a_turn(audio=a_clip())), StageProgress)
+    assert (told[0].stage, told[0].share) == (Stage.HEAR, 0.5)
+    shares = [event.share for event in told if event.stage is Stage.THINK]
+    assert 1 <= len(shares) <= 3
+    assert shares == sorted(shares)
+    assert all(0 < share <= 1 for share in shares)
 
 
-async def test_loading_tells_its_progress_up_to_the_end():
-    from tests.engines.embedded.doubles import fake_engine
+async def test_a_stage_that_hangs_tells_no_progress(loaded, monkeypatch):
+    monkeypatch.setattr(telling, "PROGRESS_EVERY_S", 0.01)
 
-    engine, told = fake_engine(), []
-    await engine.load(lambda share, words: told.append(share))
-    await engine.close()
-    assert told == sorted(told)
-    assert told[0] == 0.0
-    assert told[-1] == 1.0
+    class HangingRecognizer(FakeRecognizer):
+        def transcribe(self, clip, language, stop, report):
+            time.sleep(0.3)
+            yield "What?"
+
+    engine = await loaded(recognizer=HangingRecognizer())
+    assert not only(await events_of(engine, a_turn(audio=a_clip())), StageProgress)
+
+
+async def test_the_wait_for_a_stages_thread_is_told_as_its_queue(loaded):
+    engine = await loaded()
+    busy = engine._crew.hear.submit(lambda: time.sleep(0.2))
+    events = await events_of(engine, a_turn(audio=a_clip()))
+    assert busy.done()
+    queues = {event.stage: event.queue_s for event in only(events, StageTiming)}
+    assert 0.1 < queues[Stage.HEAR] < 1
+    assert 0 <= queues[Stage.THINK] < 0.1
 
 
 async def test_the_oldest_exchanges_are_left_out_when_the_context_is_full(loaded):
