@@ -10,6 +10,11 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import async_playwright
 
+from backend.runtime.engine_thread import EngineThread
+from tests.browser.world import GATE, SCRIPTS, World, open_page
+from tests.scripted_engine import ScriptedEngine, echo
+from tests.serving import serve
+
 HERE = Path(__file__).parent
 STATIC = HERE.parents[1] / "ui" / "static"
 CHROMIUM_ARGS = [
@@ -68,3 +73,31 @@ async def page(browser):
     page = await context.new_page()
     yield page
     await context.close()
+
+
+@pytest.fixture(scope="session")
+def world():
+    """The whole app on scripted engines that echo, or follow the script that is typed."""
+    engines = []
+
+    def make() -> ScriptedEngine:
+        engines.append(ScriptedEngine(echo, scripts=SCRIPTS, concurrent=4))
+        return engines[-1]
+
+    with serve(EngineThread(make)) as url:
+        yield World(url, engines)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def tab(world, page):
+    """The app's page, ready to be used."""
+    await open_page(page, world.url)
+    return page
+
+
+@pytest.fixture
+def gate():
+    """What some scripts wait for: closed until the test sets it."""
+    GATE.clear()
+    yield GATE
+    GATE.set()

@@ -204,6 +204,19 @@ window.scenes = {
     return { ...result, quietUntil, flushedFrame: flushedAt * contextRate - rig.firstFrame };
   },
 
+  /** Drop the reply that sounds and one that has not begun; the one between them goes on. */
+  async dropSome({ contextRate, rate, pcm, nextPcm }) {
+    const rig = await Rig.open(contextRate);
+    rig.player.begin("r0", rate);
+    rig.player.push("r0", fromBase64(pcm));
+    rig.say("r1", rate, [fromBase64(nextPcm)]);
+    await until(() => rig.has("progress", "r0"));
+    rig.player.drop("r0", "r2");
+    rig.say("r2", rate, [fromBase64(pcm)]);
+    await until(() => rig.has("ended", "r1"));
+    return rig.finish();
+  },
+
   /** Before any gesture: queue a reply, and wait for the player to ask for a click. */
   async sayBlocked({ rate, pcm }) {
     const rig = await Rig.open(0);

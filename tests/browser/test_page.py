@@ -7,100 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import pytest_asyncio
 
 from backend.conversation.pcm import to_pcm16
-from backend.runtime.engine_thread import EngineThread
-from tests.browser.listening import Ear, at_rate, trimmed
-from tests.scripted_engine import (
-    RATE,
-    ScriptedEngine,
-    die,
-    echo,
-    hang,
-    raise_error,
-    say,
-    stay_silent,
-    tone,
-)
-from tests.serving import serve
+from tests.browser.listening import Ear
+from tests.browser.world import assert_heard, last_turn, open_page, send, until
+from tests.scripted_engine import RATE, tone
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 ASSETS = Path(__file__).parents[2] / "assets"
 
-LONG = say("A long reply that goes on.", chunks=400, chunk_s=0.1, pause_s=0.03)
-SCRIPTS = {
-    "quiet": stay_silent,
-    "bad": raise_error,
-    "die": die,
-    "hang": hang,
-    "long": LONG,
-    "short": say("Yes.", chunks=1, chunk_s=0.2),
-    "mute": say("Only words.", chunks=0),
-}
-
-
-SOUND = trimmed(to_pcm16(tone(0.2)))
-"""What is heard of every short reply: the engine's samples, one for one."""
-
-
 GAP = bytes(2 * RATE // 200)
 """Five milliseconds of silence."""
-
-
-def assert_heard(pcm16: bytes) -> None:
-    """The engine's samples, one for one; where they stop short, 5 ms that sink to zero."""
-    assert pcm16[: len(SOUND)] == SOUND
-    assert len(pcm16) - len(SOUND) <= 2 * 0.005 * RATE
-
-
-class World:
-    """The app, its engines, and pages that look at it."""
-
-    def __init__(self, url: str, engines: list[ScriptedEngine]) -> None:
-        self.url = url
-        self.engines = engines
-
-    @property
-    def engine(self) -> ScriptedEngine:
-        return self.engines[-1]
-
-
-@pytest.fixture(scope="module")
-def world():
-    engines = []
-
-    def make() -> ScriptedEngine:
-        engines.append(ScriptedEngine(echo, scripts=SCRIPTS, concurrent=4))
-        return engines[-1]
-
-    with serve(EngineThread(make)) as url:
-        yield World(url, engines)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def tab(world, page):
-    await open_page(page, world.url)
-    return page
-
-
-async def open_page(page, url: str) -> None:
-    await page.add_init_script(at_rate(RATE))
-    await page.goto(url)
-    await page.wait_for_selector(".engine[data-state=ready]", timeout=60_000)
-
-
-async def send(page, text: str) -> None:
-    await page.fill("#message textarea", text)
-    await page.press("#message textarea", "Enter")
-
-
-async def last_turn(page, outcome: str = "answered", count: int = 1):
-    """The newest of ``count`` turns, once it has ended so."""
-    turn = page.locator(f".turn:nth-of-type({count})[data-outcome={outcome}]")
-    await turn.wait_for(timeout=30_000)
-    return turn
 
 
 async def test_typed_words_are_answered_in_words_and_in_sound(tab):
@@ -273,76 +191,52 @@ async def test_a_reply_can_be_replayed_and_downloaded(tab):
     assert wav[44:] == to_pcm16(tone(0.2))
 
 
-async def start_talking(tab) -> None:
-    await tab.click("#talk")
-    await tab.wait_for_selector("#talk[data-state=recording]")
-    await asyncio.sleep(1.5)
-
-
-async def test_a_recording_is_sent_by_a_second_press_of_talk(world, tab):
+async def test_a_replay_is_played_once_obeys_stop_and_says_when_it_fails(tab):
     ear = await Ear.listen(tab)
-    await start_talking(tab)
-    await tab.click("#talk")
+    await send(tab, "hello")
     turn = await last_turn(tab)
-    assert "Recording, " in await turn.locator(".asked .aside").inner_text()
-    clip = world.engine.runs[-1].audio
-    assert clip.sample_rate == 16_000
-    assert 1.0 < clip.duration_s < 4.0
-    assert np.abs(clip.samples).max() > 0.01
+    await ear.reply()
+    replay = turn.get_by_role("button", name="Play this reply again")
+    notice = tab.locator(".page-notice")
+    waiting = []
+
+    async def keep(route) -> None:
+        waiting.append(route)
+
+    await tab.route("**/replies/**", keep)
+
+    await replay.click()
+    await replay.click()
+    await until(lambda: len(waiting) == 2)
+    for route in waiting:
+        await route.continue_()
     assert_heard(await ear.reply())
 
-
-async def test_send_while_recording_sends_the_recording_once(world, tab):
-    before = len(world.engine.runs)
-    await start_talking(tab)
-    await tab.click("#send")
-    await tab.click("#send")
-    turn = await last_turn(tab)
-    assert "Recording, " in await turn.locator(".asked .aside").inner_text()
-    await asyncio.sleep(0.5)
-    assert len(world.engine.runs) == before + 1
-    assert await tab.locator(".field-error").count() == 0
-
-
-async def test_escape_throws_a_recording_away(world, tab):
-    before = len(world.engine.runs)
-    await start_talking(tab)
-    await tab.keyboard.press("Escape")
-    await tab.wait_for_selector("#talk[data-state=idle]")
-    await send(tab, "only words")
-    turn = await last_turn(tab)
-    assert await turn.locator(".asked .aside").is_hidden()
-    assert world.engine.runs[-1].audio is None
-    assert len(world.engine.runs) == before + 1
-
-
-async def test_talking_stops_the_reply(tab):
-    ear = await Ear.listen(tab)
-    await send(tab, "long")
-    await ear.begun()
-    await start_talking(tab)
-    await last_turn(tab, "cancelled")
+    waiting.clear()
+    await replay.click()
+    await until(lambda: len(waiting) == 1)
+    await tab.click("#stop")
+    await waiting.pop().continue_()
+    await asyncio.sleep(0.3)
     assert await ear.quiet_now()
-    await tab.click("#talk")
+
+    await replay.click()
+    await until(lambda: len(waiting) == 1)
+    await waiting.pop().abort()
+    await notice.get_by_text("could not be fetched").wait_for()
+    await send(tab, "again")
     await last_turn(tab, count=2)
+    assert await notice.is_hidden()
 
 
-async def test_a_refused_microphone_is_explained(world, browser):
-    context = await browser.new_context()
-    tab = await context.new_page()
-    await tab.add_init_script(
-        "navigator.mediaDevices.getUserMedia = () =>"
-        " Promise.reject(new DOMException('no', 'NotAllowedError'))"
+async def test_a_browser_that_keeps_nothing_has_a_conversation_all_the_same(world, page):
+    await page.add_init_script(
+        "Object.defineProperty(window, 'sessionStorage',"
+        " { get() { throw new DOMException('blocked', 'SecurityError'); } })"
     )
-    await open_page(tab, world.url)
-    await tab.click("#talk")
-    notice = tab.locator(".page-notice")
-    await notice.wait_for()
-    assert "not allowed to use the microphone" in await notice.inner_text()
-    assert await tab.inner_text("#talk") == "Talk"
-    await send(tab, "words still work")
-    await last_turn(tab)
-    await context.close()
+    await open_page(page, world.url)
+    await send(page, "hello")
+    await last_turn(page)
 
 
 async def test_an_uploaded_recording_is_sent_with_send(world, tab):
@@ -437,11 +331,3 @@ async def test_leaving_in_mid_reply_stops_the_work(world, browser):
     await until(lambda: world.engine.running == 1)
     await context.close()
     await until(lambda: world.engine.running == 0, seconds=20)
-
-
-async def until(condition, seconds: float = 10.0) -> None:
-    for _ in range(int(seconds / 0.05)):
-        if condition():
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError("the condition was not reached in time")

@@ -294,6 +294,24 @@ async def test_a_flush_is_quick_clean_and_final(scene):
     assert min(delays) < 0.05
 
 
+async def test_a_dropped_reply_makes_way_for_the_next_and_never_begins_again(scene):
+    rate = 48000
+    result = await scene(
+        "dropSome",
+        contextRate=rate,
+        rate=rate,
+        pcm=encoded(tone(3, rate)),
+        nextPcm=encoded(noise(4800)),
+    )
+    captured = np.frombuffer(base64.b64decode(result["captured"]), np.float32)
+    expected = noise(4800) / np.float32(32768)
+    starts = np.flatnonzero(captured == expected[0])
+    assert any(np.array_equal(captured[at : at + 4800], expected) for at in starts)
+    assert [event.replyId for event in events(result, "started")] == ["r0", "r1"]
+    ended = {event.replyId: event.flushed for event in events(result, "ended")}
+    assert ended == {"r0": True, "r1": False}
+
+
 async def test_sound_that_came_before_the_first_click_is_kept_for_it(page, site):
     rate = 24000
     arguments = {"rate": rate, "pcm": encoded(tone(0.5, rate))}

@@ -3,15 +3,19 @@
 /** Presses closer together than this, with nothing typed in between, are one press. */
 const REPEAT_MS = 600;
 
+const OPEN = "[aria-expanded=true]";
+
 export class Composer {
   #page;
   #pressedAt = -Infinity;
   #endedAt = null;
   #sentAt = 0;
+  #escapeTaken = false;
 
   constructor(page) {
     this.#page = page;
     document.addEventListener("keydown", (event) => this.#onKey(event), { capture: true });
+    window.addEventListener("keydown", (event) => this.#onKeyLeft(event));
     document.addEventListener("input", () => (this.#pressedAt = -Infinity), { capture: true });
     document.addEventListener("click", (event) => this.#onClick(event), { capture: true });
   }
@@ -23,6 +27,7 @@ export class Composer {
   fill(inputs) {
     this.#sentAt = this.#endedAt ?? performance.now();
     this.#endedAt = null;
+    this.#page.sent();
     return [this.#page.sessionId, ...inputs.slice(1)];
   }
 
@@ -40,10 +45,17 @@ export class Composer {
     return this.#sentAt;
   }
 
+  // Whether Escape is for a list or an input method is seen before they take it, and close.
   #onKey(event) {
-    if (event.key === "Escape") this.#page.escape();
+    if (event.key === "Escape") this.#escapeTaken = event.isComposing || inOpenList(event.target);
     const sends = event.key === "Enter" && !event.shiftKey && event.target.closest?.("#message");
-    if (sends && !this.#counts()) swallow(event);
+    if (sends && event.isComposing) event.stopImmediatePropagation();
+    else if (sends && !this.#counts()) swallow(event);
+  }
+
+  #onKeyLeft(event) {
+    if (event.key !== "Escape" || event.defaultPrevented || this.#escapeTaken) return;
+    this.#page.escape();
   }
 
   #onClick(event) {
@@ -60,6 +72,10 @@ export class Composer {
     this.#page.talk.finish();
     return false;
   }
+}
+
+function inOpenList(target) {
+  return Boolean(target.closest?.("[role=listbox], [role=combobox], [role=menu]")?.matches(OPEN));
 }
 
 function swallow(event) {

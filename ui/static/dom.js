@@ -15,7 +15,8 @@ export function make(tag, className = "", text = "") {
 
 /** Shows the element with these words, or hides it when there are none. */
 export function say(element, text) {
-  element.textContent = text;
+  // Written only when it changes: a screen reader takes every writing for news.
+  if (element.textContent !== text) element.textContent = text;
   element.hidden = !text;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Plays replies, one after another, on the audio thread.
  *
- * Takes `begin`, `push`, `end` and `flush` messages, and reports `started`, `progress`, `underrun`
+ * Takes `begin`, `push`, `end` and `drop` messages, and reports `started`, `progress`, `underrun`
  * and `ended`; player.js is the other end. Sound waits in the order in which it came, as long as a
  * reply may be: nothing is dropped or written over, however far ahead of the ear it arrives.
  */
@@ -332,8 +332,8 @@ class PlaybackProcessor extends AudioWorkletProcessor {
   }
 
   #receive(message) {
-    if (message.type === "flush") {
-      this.#flush();
+    if (message.type === "drop") {
+      this.#drop(message.replyIds);
     } else if (message.type === "begin") {
       this.#replies.push(new Reply(message.replyId, message.sampleRate));
     } else {
@@ -343,11 +343,12 @@ class PlaybackProcessor extends AudioWorkletProcessor {
     }
   }
 
-  #flush() {
+  #drop(replyIds) {
     const [playing] = this.#replies;
-    if (playing?.flowing) this.#fadeOut = new FadeOut(playing);
-    for (const reply of this.#replies) this.#reportEnded(reply, true);
-    this.#replies = [];
+    const dropped = this.#replies.filter(({ id }) => replyIds.includes(id));
+    if (playing?.flowing && dropped.includes(playing)) this.#fadeOut = new FadeOut(playing);
+    for (const reply of dropped) this.#reportEnded(reply, true);
+    this.#replies = this.#replies.filter((reply) => !dropped.includes(reply));
   }
 
   #renderFadeOut(out) {

@@ -100,13 +100,20 @@ export class Player extends EventTarget {
 
   /** Stop everything now. What still comes for these replies is dropped. */
   flush() {
-    if (this.#node) {
-      for (const replyId of this.#replies.keys()) this.#past.add(replyId);
-      this.#replies.clear();
-      this.#post({ type: "flush" });
-    } else {
-      this.#endAll();
-    }
+    this.drop(...this.#replies.keys());
+  }
+
+  /**
+   * Stop these replies now and refuse what still comes for them, their beginning included; others
+   * are heard on.
+   * @param {...string} replyIds
+   */
+  drop(...replyIds) {
+    const begun = replyIds.filter((replyId) => this.#replies.has(replyId));
+    for (const replyId of replyIds) this.#past.add(replyId);
+    if (!this.#node) return this.#endNow(begun);
+    for (const replyId of begun) this.#replies.delete(replyId);
+    if (begun.length > 0) this.#post({ type: "drop", replyIds: begun });
   }
 
   /** Give the sound device back, for good. */
@@ -209,10 +216,14 @@ export class Player extends EventTarget {
   }
 
   #endAll() {
-    const replies = [...this.#replies];
-    this.#replies.clear();
-    this.#waiting = [];
+    this.#endNow([...this.#replies.keys()]);
+  }
+
+  #endNow(replyIds) {
+    this.#waiting = this.#waiting.filter(([{ replyId }]) => !replyIds.includes(replyId));
+    const replies = replyIds.map((replyId) => [replyId, this.#replies.get(replyId)]);
     for (const [replyId, { playedSeconds, underruns }] of replies) {
+      this.#replies.delete(replyId);
       this.#past.add(replyId);
       this.#emit("ended", { replyId, playedSeconds, underruns, flushed: true });
     }

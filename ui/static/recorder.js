@@ -3,9 +3,12 @@
  * uploaded when the person has finished.
  */
 
+import { useSoundFor } from "./audio_session.js";
+
 const WORKLET_URL = new URL("./capture_worklet.js", import.meta.url);
 
-const CONSTRAINTS = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
+// Nothing plays while a question is recorded, and recognisers hear worse what a browser has cleaned.
+const CONSTRAINTS = { echoCancellation: false, noiseSuppression: false, autoGainControl: true };
 
 const REFUSALS = {
   NotAllowedError:
@@ -14,14 +17,21 @@ const REFUSALS = {
   NotReadableError: "The microphone is in use by another program.",
 };
 
+/** A suspended sound device never hands over its rest. */
+const REST_DUE_MS = 300;
+
+/** One recording: start it once, stop it once. */
 export class Recorder {
   #take;
+  #onLost;
   #opened = null;
 
   /** @param {(samples: Float32Array, sampleRate: number) => void} take Gets each batch of sound,
-   *  mono, at the device's own rate. */
-  constructor(take) {
+   *  mono, at the device's own rate.
+   *  @param {() => void} onLost The microphone was unplugged, or taken away by the browser. */
+  constructor(take, onLost) {
     this.#take = take;
+    this.#onLost = onLost;
   }
 
   /**
@@ -31,28 +41,46 @@ export class Recorder {
   async start() {
     if (!navigator.mediaDevices?.getUserMedia)
       throw new Error("Browsers offer the microphone only on https pages and on localhost.");
-    this.#opened = this.#open();
-    await this.#opened;
+    useSoundFor("play-and-record");
+    try {
+      this.#opened = await this.#open(await openMicrophone());
+    } catch (error) {
+      useSoundFor("playback");
+      throw error;
+    }
   }
 
   /** Stop, hand on the last sound, and give the microphone back. */
   async stop() {
-    const { stream, context, node } = await this.#opened;
+    const { stream, context, node } = this.#opened;
     await new Promise((resolve) => {
+      setTimeout(resolve, REST_DUE_MS);
       node.port.onmessage = ({ data }) => {
         this.#take(data.samples, context.sampleRate);
         if (data.type === "rest") resolve();
       };
       node.port.postMessage("stop");
     });
-    for (const track of stream.getTracks()) track.stop();
-    await context.close();
+    node.port.onmessage = null;
+    close(stream);
+    context.close().catch(() => {});
+    useSoundFor("playback");
   }
 
-  async #open() {
-    const stream = await openMicrophone();
-    const context = new AudioContext();
-    await context.audioWorklet.addModule(WORKLET_URL);
+  async #open(stream) {
+    for (const track of stream.getTracks()) track.addEventListener("ended", this.#onLost);
+    try {
+      const context = new AudioContext();
+      context.resume().catch(() => {});
+      await context.audioWorklet.addModule(WORKLET_URL);
+      return { stream, context, node: this.#listen(context, stream) };
+    } catch (error) {
+      close(stream);
+      throw new Error(`The recorder could not be started: ${error.message}`);
+    }
+  }
+
+  #listen(context, stream) {
     const node = new AudioWorkletNode(context, "capture", {
       channelCount: 1,
       channelCountMode: "explicit",
@@ -60,8 +88,12 @@ export class Recorder {
     });
     node.port.onmessage = ({ data }) => this.#take(data.samples, context.sampleRate);
     context.createMediaStreamSource(stream).connect(node);
-    return { stream, context, node };
+    return node;
   }
+}
+
+function close(stream) {
+  for (const track of stream.getTracks()) track.stop();
 }
 
 async function openMicrophone() {

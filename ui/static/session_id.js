@@ -14,18 +14,28 @@ function freshId() {
 
 function holdLock(id) {
   if (!navigator.locks) return Promise.resolve(true);
-  return new Promise((answer) => {
-    navigator.locks.request(`${KEY}-${id}`, { ifAvailable: true }, (lock) => {
+  return new Promise((answer, refuse) => {
+    const held = navigator.locks.request(`${KEY}-${id}`, { ifAvailable: true }, (lock) => {
       answer(lock !== null);
       return lock && new Promise(() => {});
     });
+    held.catch(refuse);
   });
 }
 
-/** @returns {Promise<string>} 32 hexadecimal digits. */
-export async function claimSessionId() {
+async function claimStoredId() {
   let id = sessionStorage.getItem(KEY);
   while (!id || !(await holdLock(id))) id = freshId();
   sessionStorage.setItem(KEY, id);
   return id;
+}
+
+/** @returns {Promise<string>} 32 hexadecimal digits. */
+export async function claimSessionId() {
+  try {
+    return await claimStoredId();
+  } catch {
+    // Blocked storage: the conversation lives as long as the page.
+    return freshId();
+  }
 }

@@ -1,48 +1,120 @@
 /**
  * The session's WebSocket: connects, greets, and comes back by itself after a loss.
  *
- * Events: "message" with the parsed message as `detail`; "open" and "lost".
+ * Events: "message" with the parsed message as `detail`, the first of a connection being
+ * `session.created`; "lost" when the connection is.
  */
 
-const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 8000;
+/** Short at first: the app stops the work for a page that is away for five seconds. */
+const RETRY_MS = [500, 1000, 1000, 1000, 1000, 2000, 2000, 4000, 8000, 15000];
+
+/** Retries that a page makes while nobody looks at it. */
+const RETRIES_WHILE_HIDDEN = 6;
+
+const HELLO_DUE_MS = 8000;
+const ANSWER_DUE_MS = 3000;
+
+/** After this long out of sight a phone may have cut the connection without a word. */
+const LONG_HIDDEN_MS = 20000;
 
 export class RealtimeSocket extends EventTarget {
   #socket = null;
   #sessionId;
-  #retryMs = FIRST_RETRY_MS;
+  #greeted = false;
+  #retries = 0;
+  #timer = null;
+  #heardAt = 0;
+  #awaySince = null;
 
   /** @param {string} sessionId Whose events to carry. */
   constructor(sessionId) {
     super();
     this.#sessionId = sessionId;
+    window.addEventListener("offline", () => (this.#awaySince = performance.now()));
+    window.addEventListener("online", () => this.#return(0));
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) this.#awaySince = performance.now();
+      else this.#return(LONG_HIDDEN_MS);
+    });
     this.#connect();
   }
 
   /** @returns {boolean} Whether the message could be sent now. */
   send(message) {
-    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
+    if (!this.#greeted || this.#socket.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify(message));
     return true;
   }
 
-  #connect() {
-    const url = new URL("v1/realtime", document.baseURI);
-    url.protocol = url.protocol.replace("http", "ws");
-    url.search = url.hash = "";
-    const socket = new WebSocket(url);
-    this.#socket = socket;
-    socket.onopen = () => {
-      this.#retryMs = FIRST_RETRY_MS;
-      this.send({ type: "session.update", session: { id: this.#sessionId } });
-      this.dispatchEvent(new Event("open"));
-    };
-    socket.onmessage = ({ data }) =>
-      this.dispatchEvent(new CustomEvent("message", { detail: JSON.parse(data) }));
-    socket.onclose = () => {
-      this.dispatchEvent(new Event("lost"));
-      setTimeout(() => this.#connect(), this.#retryMs);
-      this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
-    };
+  /**
+   * Says that a message is due: when none has come after a while, the connection is taken for dead
+   * and replaced.
+   * @param {() => boolean} [stillDue] Whether it is still due then.
+   */
+  expect(stillDue = () => true) {
+    const asked = performance.now();
+    setTimeout(() => {
+      if (this.#greeted && this.#heardAt < asked && stillDue()) this.#renew();
+    }, ANSWER_DUE_MS);
   }
+
+  #connect() {
+    clearTimeout(this.#timer);
+    const socket = new WebSocket(endpoint());
+    this.#socket = socket;
+    socket.onopen = () =>
+      socket.send(JSON.stringify({ type: "session.update", session: { id: this.#sessionId } }));
+    socket.onmessage = ({ data }) => this.#receive(JSON.parse(data));
+    socket.onclose = () => this.#lose();
+    this.#timer = setTimeout(() => this.#lose(), HELLO_DUE_MS);
+  }
+
+  #receive(message) {
+    this.#heardAt = performance.now();
+    if (message.type === "session.created") {
+      clearTimeout(this.#timer);
+      this.#greeted = true;
+      this.#retries = 0;
+    }
+    this.dispatchEvent(new CustomEvent("message", { detail: message }));
+  }
+
+  #lose() {
+    this.#drop();
+    this.dispatchEvent(new Event("lost"));
+    if (document.hidden && this.#retries >= RETRIES_WHILE_HIDDEN) return;
+    // Spread out, so that pages do not all come back to a restarted app in the same instant.
+    const delay = RETRY_MS[Math.min(this.#retries, RETRY_MS.length - 1)] * (0.8 + Math.random() / 5);
+    this.#retries += 1;
+    this.#timer = setTimeout(() => this.#connect(), delay);
+  }
+
+  #drop() {
+    clearTimeout(this.#timer);
+    this.#greeted = false;
+    this.#socket.onopen = this.#socket.onmessage = this.#socket.onclose = null;
+    this.#socket.close();
+  }
+
+  #renew() {
+    this.#retries = 0;
+    this.#drop();
+    this.#connect();
+  }
+
+  /** The page is seen, or has a network, again after it was away. */
+  #return(longMs) {
+    const away = this.#awaySince;
+    this.#awaySince = null;
+    if (document.hidden) return;
+    const silent = away !== null && this.#heardAt < away && performance.now() - away >= longMs;
+    if (!this.#greeted || silent) this.#renew();
+  }
+}
+
+function endpoint() {
+  const url = new URL("v1/realtime", document.baseURI);
+  url.protocol = url.protocol.replace("http", "ws");
+  url.search = url.hash = "";
+  return url;
 }

@@ -33,6 +33,8 @@ export class StatusStrip {
     this.retry = this.engine.appendChild(
       button("Try again", "Load the engine again", retryEngine),
     );
+    this.about = strip.appendChild(make("details", "about"));
+    this.about.append(make("summary", "", "About this engine"), make("p"));
     this.notice = host.appendChild(make("p", "page-notice"));
     this.notice.setAttribute("role", "alert");
     this.notice.hidden = true;
@@ -48,6 +50,18 @@ export class StatusStrip {
   /** A stage began to work. */
   started(stage) {
     this.#show(stage, "active", "…");
+  }
+
+  /** A stage is still at work; this share of it is done, 0 to 1. */
+  progressed(stage, share) {
+    this.#show(stage, "active", `${Math.round(share * 100)} %`);
+  }
+
+  /** Shows how far this turn has come, after the page was away from it. */
+  restore({ stage, timings, outcome }) {
+    if (stage && !outcome) this.started(stage);
+    for (const timing of timings) this.took(timing.stage, timing.total_s);
+    if (outcome) this.end();
   }
 
   /** A stage has produced its first output, or ended, after this many seconds. */
@@ -76,7 +90,8 @@ export class StatusStrip {
     this.engine.dataset.state = state;
     const details = message ? `: ${message}` : "";
     this.engineWords.textContent = `${name || "Engine"} ${ENGINE[state] ?? state}${details}`;
-    this.engine.title = summary;
+    say(this.about.lastChild, summary);
+    this.about.hidden = !summary;
     this.progress.hidden = state !== "loading";
     this.progress.value = progress;
     this.retry.hidden = state !== "failed";

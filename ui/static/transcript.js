@@ -4,6 +4,7 @@ import { make } from "./dom.js";
 import { TurnView } from "./turn_view.js";
 
 const NEAR_END_PX = 80;
+const UNREAD_MS = 500;
 
 export class Transcript {
   #views = new Map();
@@ -25,11 +26,16 @@ export class Transcript {
     this.reset([]);
   }
 
-  /** Shows these turns and no others. */
+  /** Shows these turns and no others; those that it shows already stay in their place. */
   reset(turns) {
-    this.#views.clear();
-    this.list.replaceChildren(this.empty);
-    for (const turn of turns) this.add(turn);
+    this.#keepUnread();
+    const wanted = new Set(turns.map(({ id }) => id));
+    for (const [id, view] of this.#views) if (!wanted.has(id)) this.#remove(id, view);
+    if (turns.length === 0) this.list.replaceChildren(this.empty);
+    for (const turn of turns) {
+      if (this.#views.has(turn.id)) this.#views.get(turn.id).show(turn);
+      else this.add(turn);
+    }
   }
 
   /** Adds a turn at the end. */
@@ -39,6 +45,18 @@ export class Transcript {
     this.empty.remove();
     this.list.append(view.element);
     this.list.scrollTop = this.list.scrollHeight;
+  }
+
+  #remove(id, view) {
+    this.#views.delete(id);
+    view.element.remove();
+  }
+
+  /** What is brought back is no news: a screen reader is not to read it out. */
+  #keepUnread() {
+    this.list.setAttribute("aria-live", "off");
+    clearTimeout(this.unread);
+    this.unread = setTimeout(() => this.list.setAttribute("aria-live", "polite"), UNREAD_MS);
   }
 
   /** @returns {TurnView | undefined} */

@@ -10,7 +10,6 @@ export class TurnView {
   /** @param {object} turn The turn as the server describes it.
    *  @param {{replay: (turnId: string) => void, wavUrl: (turnId: string) => string}} actions */
   constructor(turn, actions) {
-    this.turn = turn;
     this.element = make("article", "turn");
     this.element.dataset.turnId = turn.id;
     const asked = this.element.appendChild(make("div", "bubble asked"));
@@ -25,15 +24,28 @@ export class TurnView {
     this.reply = answered.appendChild(make("p", "words reply"));
     this.quiet = answered.appendChild(make("p", "quiet-mark"));
     this.notices = answered.appendChild(make("p", "aside notices"));
+    this.remarks = answered.appendChild(make("p", "aside remarks"));
+    this.remarks.hidden = true;
     this.failure = answered.appendChild(make("p", "failure"));
-    this.failure.setAttribute("role", "alert");
     this.footer = answered.appendChild(make("footer"));
     this.footer.append(
       button("▶ Replay", "Play this reply again", () => actions.replay(turn.id)),
       this.#downloadLink(actions.wavUrl(turn.id)),
     );
     this.numbers = this.footer.appendChild(make("span", "aside numbers"));
+    this.show(turn);
+  }
+
+  /** Shows the turn as the server describes it now. */
+  show(turn) {
+    this.turn = turn;
+    this.queued = "";
     this.render();
+  }
+
+  /** Says quietly, beside the reply, what the page has to say about it. */
+  remark(text) {
+    say(this.remarks, text);
   }
 
   #downloadLink(url) {
@@ -57,6 +69,8 @@ export class TurnView {
         break;
       case "response.output_audio_transcript.delta":
         turn.reply += message.delta;
+        // Added, not written anew: a screen reader would begin the whole reply again.
+        this.reply.append(message.delta);
         break;
       case "response.output_audio.delta":
         turn.has_sound = true;
@@ -65,15 +79,19 @@ export class TurnView {
         turn.silence = message.reason;
         break;
       case "omni.notice":
-        turn.notices.push(message.text);
+        if (message.code === "queued") this.queued = message.text;
+        else turn.notices.push(message.text);
         break;
       case "omni.stage.started":
         turn.stage = message.stage;
+        this.queued = "";
         break;
       case "response.done":
         turn.outcome = message.outcome;
         turn.message = message.message;
         turn.metrics = message.metrics;
+        // Only a failure that happens before the person's eyes is read out at once.
+        if (turn.outcome === "failed") this.failure.setAttribute("role", "alert");
         break;
       default:
         return;
@@ -95,7 +113,8 @@ export class TurnView {
     say(this.sceneText, turn.scene);
     this.scene.hidden = !turn.scene;
     say(this.reply, turn.reply);
-    say(this.working, turn.outcome || turn.reply ? "" : WORKING[turn.stage] ?? "Working…");
+    const working = this.queued || (WORKING[turn.stage] ?? "Working…");
+    say(this.working, turn.outcome || turn.reply ? "" : working);
     say(this.quiet, turn.silence ? `Stayed silent. ${turn.silence}` : "");
     say(this.notices, turn.notices.join(" "));
     say(this.failure, turn.outcome === "failed" ? turn.message : ENDED[turn.outcome] ?? "");
@@ -103,5 +122,6 @@ export class TurnView {
     this.footer.hidden = !(turn.outcome && turn.has_sound);
     say(this.numbers, this.firstSoundS ? `first sound ${seconds(this.firstSoundS)}` : "");
     this.element.dataset.outcome = turn.outcome ?? "";
+    this.element.setAttribute("aria-busy", String(!turn.outcome));
   }
 }
