@@ -34,6 +34,7 @@ QUESTION_S = 3.0
 TYPED = "What is the capital of France?"
 START_TIMEOUT_S = 120.0
 ROUND_TIMEOUT_MS = 30_000
+QUIET_MS = 1_000  # the onset detector wants 0.7 s of quiet before it hears a new sound
 PARTS = {
     "sent_ms": "recorded, taken in",
     "text_ms": "to the first word (hear, think)",
@@ -137,6 +138,7 @@ def run_round(page: Page, wire: Wire, kind: str) -> dict[str, float]:
     """One question in a new conversation; the parts of the wait, in milliseconds."""
     page.click("#new-conversation")
     page.wait_for_selector(".empty")
+    page.wait_for_timeout(QUIET_MS)
     page.evaluate("window.heardAt = undefined; window.endedAt = undefined")
     ask(page, kind)
     page.wait_for_function("window.heardAt", timeout=ROUND_TIMEOUT_MS)
@@ -145,7 +147,6 @@ def run_round(page: Page, wire: Wire, kind: str) -> dict[str, float]:
     text_at = wire.created_at + wire.metrics["first_text_s"] * 1000
     speech_at = wire.created_at + wire.metrics["first_sound_s"] * 1000
     stages = {f"{name}_ms": t["first_output_s"] * 1000 for name, t in wire.stages.items()}
-    page.wait_for_timeout(300)
     return {
         "sent_ms": wire.created_at - ended_at,
         "text_ms": text_at - wire.created_at,

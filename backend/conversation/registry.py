@@ -6,6 +6,7 @@ import re
 import time
 
 from backend.contract.errors import TurnRefused
+from backend.conversation.record import TurnRecord
 from backend.conversation.session import Session, Submit
 
 ID_PATTERN = re.compile(r"[0-9a-f]{32}")
@@ -54,6 +55,11 @@ class SessionRegistry:
     def find(self, session_id: str) -> Session | None:
         """The session with this id, or none."""
         return self._sessions.get(session_id)
+
+    def find_turn(self, turn_id: str) -> TurnRecord | None:
+        """The turn with this id in any session, or none."""
+        found = (session.find(turn_id) for session in self._sessions.values())
+        return next((record for record in found if record), None)
 
     def leave(self, session: Session) -> None:
         """A page has left: forget the session at once when it has nothing to come back to."""

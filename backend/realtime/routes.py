@@ -13,17 +13,17 @@ from backend.runtime.engine_thread import EngineThread
 
 
 def make_router(registry: SessionRegistry, engine: EngineThread) -> APIRouter:
-    """Routes ``/v1/realtime``, ``/replies/{session}/{turn}.wav`` and ``/health``."""
+    """Routes ``/v1/realtime``, ``/replies/{turn}.wav`` and ``/health``."""
     router = APIRouter()
 
     @router.websocket("/v1/realtime")
     async def realtime(socket: WebSocket) -> None:
         await Connection(socket, registry, engine).serve()
 
-    @router.get("/replies/{session_id}/{turn_id}.wav")
-    async def reply(session_id: str, turn_id: str) -> Response:
-        session = registry.find(session_id)
-        record = session.find(turn_id) if session else None
+    # A turn's id is 128 random bits: a shared link opens this reply, not the conversation.
+    @router.get("/replies/{turn_id}.wav")
+    async def reply(turn_id: str) -> Response:
+        record = registry.find_turn(turn_id)
         if record is None or not record.speech:
             raise HTTPException(404, "There is no sound for this reply any more.")
         wav = to_wav(bytes(record.speech), record.sample_rate)

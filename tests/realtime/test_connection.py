@@ -311,17 +311,17 @@ async def test_a_reply_can_be_fetched_as_a_wav_of_the_same_samples(app, client):
     await client.hello()
     ask(app, "one")
     turn_id = (await client.receive_until("response.done"))[-1]["response_id"]
-    status, wav = await fetch(f"{app.url}/replies/{ID}/{turn_id}.wav")
+    status, wav = await fetch(f"{app.url}/replies/{turn_id}.wav")
     assert status == 200
     assert wav == to_wav(to_pcm16(tone(0.2)), RATE)
 
 
-async def test_another_sessions_reply_is_not_found(app, client):
+async def test_the_sound_of_no_turn_is_not_found(app, client):
     await client.hello()
-    ask(app, "one")
-    turn_id = (await client.receive_until("response.done"))[-1]["response_id"]
-    for path in (f"{'b' * 32}/{turn_id}", f"{ID}/nothing", "x/y"):
-        status, _ = await fetch(f"{app.url}/replies/{path}.wav")
+    ask(app, "quiet")
+    silent_id = (await client.receive_until("response.done"))[-1]["response_id"]
+    for turn_id in (silent_id, "0" * 32, "..", "x"):
+        status, _ = await fetch(f"{app.url}/replies/{turn_id}.wav")
         assert status == 404
 
 

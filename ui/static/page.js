@@ -104,7 +104,7 @@ class Page {
 
   /** @returns {string} Where the sound of a reply can be fetched. */
   wavUrl(turnId) {
-    return new URL(`replies/${this.sessionId}/${turnId}.wav`, document.baseURI).href;
+    return new URL(`replies/${turnId}.wav`, document.baseURI).href;
   }
 
   #watchPlayer() {
