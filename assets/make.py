@@ -103,7 +103,7 @@ def write_film(
 
 def main() -> None:
     """Write every clip."""
-    question, rate = speak("What is the capital of France?", pace=1.5)
+    question, rate = speak("What is the largest ocean on Earth?", pace=1.5)
     soundfile.write(FOLDER / "question.wav", with_quiet(question, rate, 3.0), rate)
     soundfile.write(FOLDER / "silence.wav", room_noise(2.0, rate), rate)
     about_sign, rate = speak("What is written on the sign?", pace=1.35)

@@ -70,7 +70,7 @@ def build_composer() -> Composer:
             video = gr.Video(
                 sources=["webcam", "upload"],
                 label="Its sound is the question",
-                height=260,
+                height=220,
                 webcam_options=gr.WebcamOptions(mirror=False),
                 elem_id="video",
             )
@@ -80,7 +80,7 @@ def build_composer() -> Composer:
                 sources=["upload", "webcam", "clipboard"],
                 type="filepath",
                 label="A picture to ask about",
-                height=260,
+                height=220,
                 webcam_options=gr.WebcamOptions(mirror=False),
                 elem_id="picture",
             )
@@ -95,7 +95,7 @@ def build_composer() -> Composer:
             )
     gr.Examples(
         examples=[
-            ["What is the capital of France?", None, None],
+            ["How many legs does a spider have?", None, None],
             ["", str(SAMPLES / "question.wav"), None],
             ["", None, str(SAMPLES / "sign.mp4")],
         ],
