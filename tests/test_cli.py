@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -40,7 +41,11 @@ def test_a_recording_gives_a_text_and_a_sound_and_the_times(run, tmp_path, capsy
 
 
 def test_a_folder_gives_one_reply_for_each_clip(run, tmp_path):
-    assert run("--audio", str(ASSETS), "--output-dir", "out") == 0
+    folder = tmp_path / "clips"
+    folder.mkdir()
+    for name in ("question.wav", "sign.mp4", "silence.wav", "README.md"):
+        shutil.copy(ASSETS / name, folder)
+    assert run("--audio", str(folder), "--output-dir", "out") == 0
     names = sorted(path.name for path in (tmp_path / "out").glob("*.txt"))
     assert names == ["question.txt", "sign.txt", "silence.txt"]
 
