@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed
 
 from backend.conversation.pcm import to_pcm16, to_wav
 from backend.conversation.recording import Recording
+from backend.conversation.registry import SessionRegistry
 from backend.realtime import connection as connection_module
 from backend.runtime.engine_thread import EngineThread
 from tests.scripted_engine import (
@@ -281,23 +282,42 @@ async def test_sound_that_is_none_is_refused_and_the_connection_goes_on(app, cli
     assert app.registry.get(ID).recording.take() is None
 
 
-async def test_a_page_that_reads_nothing_is_cut_off_and_others_go_on(
-    app, client, engine, until, monkeypatch
-):
-    await client.hello()
+class DeafPage:
+    """A socket whose other end says hello and then reads nothing."""
+
+    def __init__(self) -> None:
+        self.greeting = json.dumps({"type": "session.update", "session": {"id": ID}})
+        self.closed_with = None
+
+    async def accept(self) -> None:
+        pass
+
+    async def receive_text(self) -> str:
+        if self.greeting:
+            greeting, self.greeting = self.greeting, ""
+            return greeting
+        return await asyncio.Future()
+
+    async def send_text(self, text: str) -> None:
+        await asyncio.Future()
+
+    async def close(self, code: int) -> None:
+        self.closed_with = code
+
+
+async def test_a_page_that_reads_nothing_is_cut_off(start, monkeypatch):
     monkeypatch.setattr(connection_module, "MAX_UNSENT", 3)
-    async with connect(f"ws{app.url[4:]}/v1/realtime", close_timeout=0.2) as socket:
-        slow = Client(socket, app.registry)
-        await slow.hello("c" * 32)
-        session = app.registry.get("c" * 32)
-        # The network holds some megabytes before it pushes back.
-        for _ in range(500):
-            if session.listeners:
-                ask(app, "words " * 20_000, "c" * 32)
-                await asyncio.sleep(0.01)
-        await until(lambda: not session.listeners)
-    ask(app, "hi")
-    assert (await client.receive_until("response.done"))[-1]["outcome"] == "answered"
+    thread = start(ScriptedEngine(say(chunks=20, chunk_s=0.01)))
+    registry = SessionRegistry(thread.submit)
+    page = DeafPage()
+    serving = asyncio.create_task(connection_module.Connection(page, registry, thread).serve())
+    session = registry.get(ID)
+    record = session.ask(text="hi")
+    await asyncio.wait_for(serving, 10)
+    assert page.closed_with == connection_module.CLOSE_TOO_SLOW
+    assert not session.listeners
+    await session.settled()
+    assert record.outcome == "answered"
 
 
 async def fetch(url: str) -> tuple[int, bytes]:
