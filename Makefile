@@ -44,7 +44,7 @@ chromium:
 # An environment is built beside its final place and moved there whole, so that one that was
 # interrupted half-way is never taken for a finished one.
 $(CACHE)/%/ready:
-	@deploy/debian-packages.sh venv
+	@PYTHON="$(PYTHON)" deploy/debian-packages.sh venv
 	deploy/make-env.sh "$(PYTHON)" "$(@D)" $(if $(findstring /dev-,$@),requirements-dev.txt,requirements-embedded.txt)
 
 clean:

@@ -11,6 +11,7 @@ import pytest_asyncio
 from playwright.async_api import async_playwright
 
 from backend.runtime.engine_thread import EngineThread
+from bench.chromium import FLAGS
 from tests.browser.world import GATE, SCRIPTS, World, open_page
 from tests.scripted_engine import ScriptedEngine, echo
 from tests.serving import serve
@@ -18,13 +19,7 @@ from tests.serving import serve
 HERE = Path(__file__).parent
 STATIC = HERE.parents[1] / "ui" / "static"
 CHROMIUM_ARGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    *FLAGS,
     "--use-fake-ui-for-media-stream",
     "--use-fake-device-for-media-stream",
 ]
