@@ -20,6 +20,7 @@ from backend.contract.events import (
     Transcript,
 )
 from backend.contract.turn import Turn
+from backend.contract.voice import VoiceControls
 
 RATE = 24_000
 
@@ -119,7 +120,7 @@ class ScriptedEngine:
             summary="A test double.",
             sees_pictures=False,
             languages=("auto", "en"),
-            voices=("tone",),
+            voice=VoiceControls(speakers=("tone",), changes_speed=True),
             sample_rate=RATE,
             max_concurrent_turns=self.concurrent,
         )

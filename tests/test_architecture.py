@@ -22,5 +22,5 @@ def test_every_package_of_the_project_is_a_room_of_the_design():
 def test_requirements_are_pinned():
     for file in ROOT.glob("requirements*.txt"):
         for line in file.read_text().splitlines():
-            if line and not line.startswith(("#", "-r")):
+            if line and not line.startswith(("#", "-r", "./plugins/")):
                 assert re.match(r"[\w.\[\]-]+==[\w.+]+(\s*;.*)?$", line), f"{file.name}: {line}"

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from backend.contract.events import Event
 from backend.contract.turn import Turn
+from backend.contract.voice import VoiceControls
 
 Progress = Callable[[float, str], None]
 """Called with the share done, 0 to 1, and a few words on what is being loaded."""
@@ -23,7 +24,7 @@ class Capabilities:
         summary: One or two sentences on what it is and cannot do.
         sees_pictures: True when a model sees the frames; false when it gets scene notes.
         languages: ISO 639-1 codes that the recogniser understands; may include ``auto``.
-        voices: Names of the voices; the first is the default.
+        voice: What can be chosen about the voice.
         sample_rate: Rate of the speech it makes, in hertz.
         max_concurrent_turns: Turns it works on at a time; further ones wait.
     """
@@ -32,7 +33,7 @@ class Capabilities:
     summary: str
     sees_pictures: bool
     languages: tuple[str, ...]
-    voices: tuple[str, ...]
+    voice: VoiceControls
     sample_rate: int
     max_concurrent_turns: int = 1
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from backend.contract.turn import Samples
+from backend.contract.media import Samples
 
 
 class Stage(StrEnum):

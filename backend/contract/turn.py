@@ -5,44 +5,8 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
-Samples = NDArray[np.float32]
-"""Mono sound, shape ``(N,)``, float32, full scale at ±1."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AudioClip:
-    """Mono sound at a known rate.
-
-    Attributes:
-        samples: Shape ``(N,)``, float32, finite, full scale at ±1.
-        sample_rate: Samples per second.
-    """
-
-    samples: Samples
-    sample_rate: int
-
-    @property
-    def duration_s(self) -> float:
-        """Length in seconds."""
-        return len(self.samples) / self.sample_rate
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VideoFrames:
-    """Upright pictures with the times at which they were seen.
-
-    Attributes:
-        images: Shape ``(T, H, W, 3)``, uint8 RGB, ``T >= 1``.
-        times_s: Shape ``(T,)``, float64 seconds from the start of the clip, ascending.
-        duration_s: Length of the clip in seconds; 0 for a still picture.
-    """
-
-    images: NDArray[np.uint8]
-    times_s: NDArray[np.float64]
-    duration_s: float
+from backend.contract.media import AudioClip, VideoFrames
+from backend.contract.voice import VoiceSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +26,7 @@ class TurnSettings:
         language: ISO 639-1 code of the speech, or ``auto``.
         max_reply_tokens: Longest reply, in the model's tokens.
         voice_speed: Speech rate relative to the voice's own; 2.0 is twice as fast.
-        voice: Name of the voice, or an empty string for the engine's default.
+        voice: Whose voice answers, and how.
     """
 
     system_prompt: str = (
@@ -71,7 +35,7 @@ class TurnSettings:
     language: str = "auto"
     max_reply_tokens: int = 160
     voice_speed: float = 1.0
-    voice: str = ""
+    voice: VoiceSpec = field(default_factory=VoiceSpec)
 
 
 def new_turn_id() -> str:

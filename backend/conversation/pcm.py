@@ -7,7 +7,7 @@ import wave
 
 import numpy as np
 
-from backend.contract.turn import Samples
+from backend.contract.media import Samples
 
 
 def to_pcm16(samples: Samples) -> bytes:

@@ -11,7 +11,7 @@ from av.container import InputContainer
 from numpy.typing import NDArray
 
 from backend.contract.errors import Field, TurnRefused
-from backend.contract.turn import AudioClip, Samples
+from backend.contract.media import AudioClip, Samples
 from backend.media import pcm, refusals
 from backend.media.container import (
     AUDIO_DEMUXERS,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PIL import ExifTags, Image
 
 from backend.contract.errors import Field, TurnRefused
-from backend.contract.turn import VideoFrames
+from backend.contract.media import VideoFrames
 from backend.media import refusals
 from backend.media.container import check_file
 from backend.media.limits import MediaLimits

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.contract.errors import Field, TurnRefused
-from backend.contract.turn import AudioClip, VideoFrames
+from backend.contract.media import AudioClip, VideoFrames
 from backend.media import image, video
 from backend.media.audio import decode, from_samples
 from backend.media.limits import MediaLimits

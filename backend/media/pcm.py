@@ -8,7 +8,7 @@ import numpy as np
 import soxr
 from numpy.typing import NDArray
 
-from backend.contract.turn import Samples
+from backend.contract.media import Samples
 
 SAMPLE_RATE = 16_000
 """Rate of every clip that leaves the intake, in hertz: what speech recognisers take."""

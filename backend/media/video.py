@@ -11,7 +11,7 @@ from av.container import InputContainer
 from av.stream import Disposition
 
 from backend.contract.errors import Field, TurnRefused
-from backend.contract.turn import AudioClip, VideoFrames
+from backend.contract.media import AudioClip, VideoFrames
 from backend.media import audio, frames, refusals
 from backend.media.container import (
     VIDEO_DEMUXERS,

@@ -8,7 +8,9 @@ import numpy as np
 
 from backend.contract.engine import Capabilities
 from backend.contract.errors import Field, TurnRefused
-from backend.contract.turn import AudioClip, Turn, TurnSettings, VideoFrames
+from backend.contract.media import AudioClip, VideoFrames
+from backend.contract.turn import Turn, TurnSettings
+from backend.contract.voice import VoiceControls, VoiceSpec
 from backend.engines.embedded.languages import language_name
 from backend.engines.embedded.prompt import Fits, fitting_messages, instructions, user_message
 
@@ -29,8 +31,8 @@ def check_turn(turn: Turn, capabilities: Capabilities, context: int) -> None:
 
     Raises:
         TurnRefused: ``empty_turn``, ``audio_empty``, ``audio_not_finite``, ``audio_format``,
-            ``frames_format``, ``voice_speed``, ``reply_tokens``, ``unknown_voice`` or
-            ``unknown_language``.
+            ``frames_format``, ``voice_speed``, ``reply_tokens``, ``voice_mode``, ``unknown_voice``
+            or ``unknown_language``.
     """
     if turn.audio is None and turn.frames is None and not turn.text.strip():
         raise TurnRefused("empty_turn", "Say, type or show something first.")
@@ -100,6 +102,13 @@ def _check_settings(settings: TurnSettings, capabilities: Capabilities, context:
     if not 1 <= settings.max_reply_tokens <= longest:
         text = f"The longest reply must lie between 1 and {longest} tokens."
         raise TurnRefused("reply_tokens", text, Field.SETTINGS)
-    if settings.voice and settings.voice not in capabilities.voices:
-        text = f"There is no such voice here. Choose from: {', '.join(capabilities.voices)}."
+    _check_voice(settings.voice, capabilities.voice)
+
+
+def _check_voice(voice: VoiceSpec, controls: VoiceControls) -> None:
+    if voice.mode not in (None, *controls.modes):
+        text = "This engine cannot copy a voice. Choose one of its own voices."
+        raise TurnRefused("voice_mode", text, Field.SETTINGS)
+    if voice.speaker and voice.speaker not in controls.speakers:
+        text = f"There is no such voice here. Choose from: {', '.join(controls.speakers)}."
         raise TurnRefused("unknown_voice", text, Field.SETTINGS)

@@ -13,6 +13,7 @@ from backend.contract.engine import Capabilities, Progress
 from backend.contract.errors import EngineFailed
 from backend.contract.events import Event
 from backend.contract.turn import Turn
+from backend.contract.voice import VoiceControls
 from backend.engines.embedded import models
 from backend.engines.embedded.chat import LlamaChat
 from backend.engines.embedded.crew import Crew
@@ -161,6 +162,6 @@ class EmbeddedEngine:
             summary=_SUMMARY if sees else _SUMMARY + _NOTES_SUMMARY,
             sees_pictures=sees,
             languages=crew.recognizer.languages,
-            voices=(crew.voice.name,),
+            voice=VoiceControls(speakers=(crew.voice.name,), changes_speed=True),
             sample_rate=crew.voice.sample_rate,
         )

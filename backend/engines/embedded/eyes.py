@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.contract.turn import VideoFrames
+from backend.contract.media import VideoFrames
 from backend.engines.embedded.colours import main_colours
 from backend.engines.embedded.motion import describe_motion
 from backend.engines.embedded.stages import StopSignal

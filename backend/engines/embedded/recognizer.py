@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backend.contract.turn import AudioClip, Samples
+from backend.contract.media import AudioClip, Samples
 from backend.engines.embedded.speech_detector import SAMPLE_RATE, at_model_rate, speech_in
 from backend.engines.embedded.stages import Report, StopSignal, no_report
 

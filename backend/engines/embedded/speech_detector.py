@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from backend.contract.turn import AudioClip, Samples
+from backend.contract.media import AudioClip, Samples
 
 SAMPLE_RATE = 16_000
 """Rate that Whisper and the speech detector work at, in hertz."""

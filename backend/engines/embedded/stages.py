@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, Protocol, TypedDict
 
-from backend.contract.turn import AudioClip, Samples, VideoFrames
+from backend.contract.media import AudioClip, Samples, VideoFrames
 
 StopSignal = threading.Event
 """Set when the turn is cancelled; a stage looks at it wherever its work can be left."""

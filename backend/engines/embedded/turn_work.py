@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from backend.contract.events import ReplyText, SceneNotes, Silence, Stage, Transcript
 from backend.contract.turn import Turn
+from backend.conversation.sentences import SentenceCutter
 from backend.conversation.silence import SilenceGate
 from backend.engines.embedded.crew import Crew
 from backend.engines.embedded.ending import stopped
@@ -24,7 +25,6 @@ from backend.engines.embedded.prompt import (
     shortened_messages,
     user_message,
 )
-from backend.engines.embedded.sentences import SentenceCutter
 from backend.engines.embedded.speaking import Speaking
 from backend.engines.embedded.stages import Message
 from backend.engines.embedded.telling import Emit, Telling

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backend.contract.turn import Samples
+from backend.contract.media import Samples
 from backend.engines.embedded.stages import StopSignal
 
 if TYPE_CHECKING:

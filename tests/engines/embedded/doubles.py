@@ -6,7 +6,8 @@ import time
 
 import numpy as np
 
-from backend.contract.turn import AudioClip, Turn, VideoFrames
+from backend.contract.media import AudioClip, VideoFrames
+from backend.contract.turn import Turn
 from backend.engines.embedded.engine import EmbeddedEngine
 
 RATE = 22_050

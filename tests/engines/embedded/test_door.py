@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from backend.contract.errors import TurnRefused
-from backend.contract.turn import AudioClip, TurnSettings, VideoFrames
+from backend.contract.media import AudioClip, VideoFrames
+from backend.contract.turn import TurnSettings
+from backend.contract.voice import VoiceMode, VoiceSpec
 from tests.engines.embedded.doubles import FakeRecognizer, a_turn, events_of
 
 
@@ -38,7 +40,8 @@ def settings(**chosen):
         (settings(voice_speed=float("nan")), "voice_speed", "settings"),
         (settings(max_reply_tokens=0), "reply_tokens", "settings"),
         (settings(max_reply_tokens=100_000), "reply_tokens", "settings"),
-        (settings(voice="nobody"), "unknown_voice", "settings"),
+        (settings(voice=VoiceSpec(speaker="nobody")), "unknown_voice", "settings"),
+        (settings(voice=VoiceSpec(mode=VoiceMode.CLONE)), "voice_mode", "settings"),
         (
             {"audio": clip_of([0.0] * 9), "settings": TurnSettings(language="xx")},
             "unknown_language",
@@ -54,7 +57,7 @@ async def test_a_turn_that_no_stage_can_take_is_refused(loaded, parts, code, fie
     assert await events_of(engine, a_turn(text="Hello"))
 
 
-@pytest.mark.parametrize("chosen", [{"voice": "double"}, {"language": "en"}, {"language": "auto"}])
+@pytest.mark.parametrize("chosen", [{"voice": VoiceSpec(speaker="double")}, {"language": "en"}, {"language": "auto"}])
 async def test_a_voice_and_a_language_of_the_engine_are_taken(loaded, chosen):
     assert await events_of(await loaded(), a_turn(**settings(**chosen)))
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.engines.embedded.sentences import MAX_PIECE_CHARS, SentenceCutter, cut_all
+from backend.conversation.sentences import MAX_PIECE_CHARS, SentenceCutter, cut_all
 
 
 def stripped(text):
