@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -20,7 +20,9 @@ class Settings(BaseSettings):
     port: int = Field(7860, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
     root_path: str = Field("", description="Path of the app behind a proxy, such as /voice.")
 
-    engine: Literal["auto", "embedded"] = Field("auto", description="Which engine answers.")
+    engine: Literal["auto", "embedded", "omni"] = Field(
+        "auto", description="Which engine answers; auto is omni on a CUDA GPU, else embedded."
+    )
     stall_timeout_s: float = Field(30.0, gt=0, description="Seconds a turn may make no progress.")
     max_waiting_turns: int = Field(32, ge=0, description="Turns that may wait for the engine.")
 
@@ -30,6 +32,19 @@ class Settings(BaseSettings):
     max_text_chars: int = Field(8000, gt=0, description="Longest typed message, in characters.")
     max_frames: int = Field(16, ge=1, le=64, description="Frames taken from a video.")
     frame_long_side: int = Field(640, ge=64, description="Long side of a frame, in pixels.")
+
+    deploy_config: Path = Field(
+        Path("deploy/aura_omni.yaml"), description="Deploy file of the omni engine's pipeline."
+    )
+    sampling: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="Sampling parameters of the omni engine to change, as JSON by stage name:"
+        ' {"think": {"temperature": 0.2}}. Stages: hear, think, speak, sound.',
+    )
+    stage_timeout_s: int = Field(
+        900, gt=0, description="Seconds that one stage of the omni engine may take to start."
+    )
+    log_stats: bool = Field(False, description="Have vLLM-Omni log its statistics.")
 
     recognizer: str = Field(
         "", description="faster-whisper directory or hub name; empty for the built-in one."

@@ -13,6 +13,7 @@ class Field(StrEnum):
     VIDEO = "video"
     IMAGE = "image"
     SETTINGS = "settings"
+    VOICE = "voice"
     TURN = "turn"
 
 

@@ -27,6 +27,7 @@ class TurnSettings:
         max_reply_tokens: Longest reply, in the model's tokens.
         voice_speed: Speech rate relative to the voice's own; 2.0 is twice as fast.
         voice: Whose voice answers, and how.
+        spoken: Whether the reply is spoken too.
     """
 
     system_prompt: str = (
@@ -36,6 +37,7 @@ class TurnSettings:
     max_reply_tokens: int = 160
     voice_speed: float = 1.0
     voice: VoiceSpec = field(default_factory=VoiceSpec)
+    spoken: bool = True
 
 
 def new_turn_id() -> str:

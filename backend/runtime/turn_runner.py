@@ -156,7 +156,8 @@ class TurnRunner:
                 return []
             return [Silence(turn_id=turn_id, reason="The assistant had nothing to say.")]
         explained = any(code.startswith("speech_") for code in progress.notices)
-        if progress.first_sound_at is not None or explained:
+        wanted = self._stream.turn.settings.spoken
+        if progress.first_sound_at is not None or explained or not wanted:
             return []
         text = "There is no sound for this reply; the text is complete."
         return [Notice(turn_id=turn_id, code="speech_missing", text=text)]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from backend.engines.embedded.chat_request import build_request, read_chunk
 from backend.engines.embedded.chat_socket import ChatSocket, most_tokens
-from backend.engines.embedded.failures import ChatFailed
 from backend.engines.embedded.stages import Message, Report, StopSignal, no_report
+from backend.engines.failures import ChatFailed
 
 if TYPE_CHECKING:
     import xllamacpp

@@ -7,8 +7,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.engines.embedded.failures import ChatFailed
 from backend.engines.embedded.stages import Message
+from backend.engines.failures import ChatFailed
 
 _log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 
-from backend.engines.embedded.failures import ChatFailed
 from backend.engines.embedded.stages import Message
+from backend.engines.failures import ChatFailed
 
 _log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from backend.contract.errors import Field, TurnRefused
 from backend.contract.media import AudioClip, VideoFrames
 from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceControls, VoiceSpec
-from backend.engines.embedded.languages import language_name
+from backend.conversation.languages import language_name
 from backend.engines.embedded.prompt import Fits, fitting_messages, instructions, user_message
 
 MIN_SPEED, MAX_SPEED = 0.5, 2.0

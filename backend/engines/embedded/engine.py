@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import partial
 from typing import Self
@@ -18,15 +17,15 @@ from backend.engines.embedded import models
 from backend.engines.embedded.chat import LlamaChat
 from backend.engines.embedded.crew import Crew
 from backend.engines.embedded.door import check_length, check_turn
-from backend.engines.embedded.ending import stopped
 from backend.engines.embedded.eyes import SceneEyes
-from backend.engines.embedded.failures import plainly
 from backend.engines.embedded.loading import load_models
 from backend.engines.embedded.prompt import Fits
 from backend.engines.embedded.recognizer import WhisperRecognizer
 from backend.engines.embedded.stages import ChatModel, Eyes, Recognizer, Voice
 from backend.engines.embedded.turn_work import TurnWork
 from backend.engines.embedded.voice import PiperSpeaker
+from backend.engines.events import Emit, events_of
+from backend.engines.failures import plainly
 from backend.settings import Settings
 
 _SUMMARY = (
@@ -108,24 +107,11 @@ class EmbeddedEngine:
             with plainly("The chat model failed while it measured this text. Try again."):
                 language = self._crew.voice.language
                 await self._crew.think.call(partial(check_length, turn, language, fits))
-            async with aclosing(self._events(turn, fits)) as events:
+            async with aclosing(events_of(partial(self._work, turn, fits))) as events:
                 async for event in events:
                     yield event
         finally:
             self._turns -= 1
-
-    async def _events(self, turn: Turn, fits: Fits) -> AsyncGenerator[Event]:
-        # Without a bound of its own: a reply has at most `max_reply_tokens`, and pausing the
-        # stages for a slow reader would make their times and their silence mean nothing.
-        events: asyncio.Queue[Event | None] = asyncio.Queue()
-        work = asyncio.create_task(TurnWork(turn, self._crew, fits, events.put_nowait).run())
-        work.add_done_callback(lambda _: events.put_nowait(None))
-        try:
-            while (event := await events.get()) is not None:
-                yield event
-            await work
-        finally:
-            await stopped(work)
 
     async def health(self) -> None:
         """Return when the engine can serve.
@@ -149,6 +135,9 @@ class EmbeddedEngine:
             return
         self._closed = True
         await self._crew.close()
+
+    async def _work(self, turn: Turn, fits: Fits, emit: Emit) -> None:
+        await TurnWork(turn, self._crew, fits, emit).run()
 
     def _room_beside(self, reply_tokens: int) -> Fits:
         chat = self._crew.chat

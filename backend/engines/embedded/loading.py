@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from backend.contract.engine import Progress
 from backend.contract.turn import TurnSettings
 from backend.engines.embedded.crew import Crew
-from backend.engines.embedded.failures import plainly
 from backend.engines.embedded.prompt import fitting_messages, instructions, user_message
 from backend.engines.embedded.stages import StopSignal, no_report
+from backend.engines.failures import plainly
 
 
 async def load_models(crew: Crew, progress: Progress) -> None:

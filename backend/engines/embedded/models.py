@@ -6,7 +6,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from backend.engines.embedded.failures import ModelMissing
+from backend.engines.failures import ModelMissing
 
 
 def find_recognizer(name: str) -> Path:

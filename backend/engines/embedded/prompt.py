@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backend.contract.turn import Exchange
+from backend.conversation.plain_text import plain
 from backend.engines.embedded.stages import ImagePart, Message, TextPart
 
 PICTURE_QUESTION = "Describe what you see."
@@ -18,16 +18,8 @@ PICTURE_QUESTION = "Describe what you see."
 Fits = Callable[[Sequence[Message]], bool]
 """Whether the messages leave room for the reply."""
 
-# Shapes of the control tokens of common chat templates: <|im_end|>, </s>, <start_of_turn>,
-# <__media__>, [INST]. A blank after the opening sign leaves every word and ends the token.
-_CONTROL_TOKEN = re.compile(r"<(?=[^\s<>][^<>\n]{0,80}>)|\[(?=/?[A-Za-z_]{2,30}\])")
 _IMAGE_LONG_SIDE = 512
 _JPEG_QUALITY = 85
-
-
-def plain(text: str) -> str:
-    """Text in which no chat template finds a control token; all words stay."""
-    return _CONTROL_TOKEN.sub(lambda sign: f"{sign[0]} ", text)
 
 
 def user_message(

@@ -30,7 +30,7 @@ class Speaking:
         watch: Stopwatch | None = None
         try:
             while (sentence := await sentences.get()) is not None:
-                if words := speakable(sentence):
+                if self._turn.settings.spoken and (words := speakable(sentence)):
                     watch = watch or self._tell.start(Stage.SPEAK)
                     await self._say(words, watch)
         except Exception:

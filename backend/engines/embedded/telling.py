@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from contextlib import suppress
 
-from backend.contract.events import Event, Notice, Stage, StageProgress, StageStarted
+from backend.contract.events import Notice, Stage, StageProgress, StageStarted
 from backend.engines.embedded.stages import Report
 from backend.engines.embedded.stopwatch import Stopwatch
-
-Emit = Callable[[Event], None]
+from backend.engines.events import Emit
 
 PROGRESS_EVERY_S = 2.0
 """Shortest time between two ``StageProgress`` of a stage, in seconds."""

@@ -16,8 +16,8 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from backend.contract.errors import EngineFailed
-from backend.engines.embedded.ending import until_done
 from backend.engines.embedded.stages import StopSignal
+from backend.engines.ending import until_done
 
 _log = logging.getLogger(__name__)
 

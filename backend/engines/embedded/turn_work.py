@@ -15,9 +15,7 @@ from backend.contract.turn import Turn
 from backend.conversation.sentences import SentenceCutter
 from backend.conversation.silence import SilenceGate
 from backend.engines.embedded.crew import Crew
-from backend.engines.embedded.ending import stopped
 from backend.engines.embedded.eyes import telling_frames
-from backend.engines.embedded.failures import plainly
 from backend.engines.embedded.prompt import (
     Fits,
     fitting_messages,
@@ -27,7 +25,10 @@ from backend.engines.embedded.prompt import (
 )
 from backend.engines.embedded.speaking import Speaking
 from backend.engines.embedded.stages import Message
-from backend.engines.embedded.telling import Emit, Telling
+from backend.engines.embedded.telling import Telling
+from backend.engines.ending import stopped
+from backend.engines.events import Emit
+from backend.engines.failures import plainly
 
 _log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ import pytest
 from backend.engines.embedded.chat import LlamaChat
 from backend.engines.embedded.chat_request import Chunk, build_request, read_chunk
 from backend.engines.embedded.chat_socket import ChatSocket
-from backend.engines.embedded.failures import ChatFailed
 from backend.engines.embedded.prompt import user_message
+from backend.engines.failures import ChatFailed
 from tests.engines.embedded.doubles import a_picture
 
 

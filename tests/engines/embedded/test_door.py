@@ -57,7 +57,9 @@ async def test_a_turn_that_no_stage_can_take_is_refused(loaded, parts, code, fie
     assert await events_of(engine, a_turn(text="Hello"))
 
 
-@pytest.mark.parametrize("chosen", [{"voice": VoiceSpec(speaker="double")}, {"language": "en"}, {"language": "auto"}])
+@pytest.mark.parametrize(
+    "chosen", [{"voice": VoiceSpec(speaker="double")}, {"language": "en"}, {"language": "auto"}]
+)
 async def test_a_voice_and_a_language_of_the_engine_are_taken(loaded, chosen):
     assert await events_of(await loaded(), a_turn(**settings(**chosen)))
 

@@ -16,7 +16,7 @@ import pytest
 
 from backend.contract.errors import EngineFailed
 from backend.contract.events import Outcome
-from backend.engines.embedded.failures import ModelMissing, StageFailed
+from backend.engines.failures import ModelMissing, StageFailed
 from backend.runtime import turn_runner
 from backend.runtime.engine_thread import EngineThread
 from tests.engines.embedded.doubles import (

@@ -24,7 +24,7 @@ from backend.contract.events import (
 )
 from backend.contract.turn import Exchange, TurnSettings
 from backend.engines.embedded import telling
-from backend.engines.embedded.failures import StageFailed
+from backend.engines.failures import StageFailed
 from tests.engines.embedded.doubles import (
     FakeChat,
     FakeEyes,

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import soundfile
 
-from backend import cli
+from backend.cli import asking
 from backend.conversation.pcm import to_pcm16
 from tests.scripted_engine import RATE, ScriptedEngine, die, say, stay_silent, tone
 
-ASSETS = Path(__file__).parents[1] / "assets"
+ASSETS = Path(__file__).parents[2] / "assets"
 
 
 @pytest.fixture
@@ -23,9 +23,9 @@ def run(monkeypatch, tmp_path):
     def go(*arguments, script=None) -> int:
         monkeypatch.setattr(sys, "argv", ["cli", *arguments])
         engine = ScriptedEngine(script or say("Hello there."))
-        monkeypatch.setattr(cli, "engine_factory", lambda _: lambda: engine)
+        monkeypatch.setattr(asking, "engine_factory", lambda _: lambda: engine)
         monkeypatch.chdir(tmp_path)
-        return cli.main()
+        return asking.ask_by_files()
 
     return go
 

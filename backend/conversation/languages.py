@@ -37,3 +37,13 @@ _NAMES = {
 def language_name(code: str) -> str:
     """The name of a language by its ISO 639-1 code, or the code where none is known."""
     return _NAMES.get(code, code)
+
+
+def language_code(name: str) -> str:
+    """The ISO 639-1 code of a language by its English name in any case, or an empty string."""
+    return next((code for code, known in _NAMES.items() if known.lower() == name.lower()), "")
+
+
+def language_codes() -> tuple[str, ...]:
+    """The ISO 639-1 codes of all languages that have a name here."""
+    return tuple(_NAMES)

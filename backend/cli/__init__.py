@@ -1,0 +1,1 @@
+"""The command line: ask by files, or have the machine examined."""

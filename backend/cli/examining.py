@@ -1,0 +1,22 @@
+"""What is missing before the engine can start, said before minutes are spent on loading."""
+
+from __future__ import annotations
+
+from pydantic_settings import CliApp
+
+from backend.cli.options import CliOptions
+from backend.engines.choose import chosen
+
+
+def examine_machine() -> int:
+    """Print the examination for the engine that the settings choose; returns its exit code."""
+    options = CliApp.run(CliOptions)
+    if chosen(options) == "embedded":
+        print("The embedded engine needs nothing but its packages: `make run` installs them.")
+        print("For the engine on a GPU, add --engine omni.")
+        return 0
+    from backend.engines.omni.doctor import examine
+
+    report = examine(options.deploy_config)
+    print(report)
+    return report.exit_code

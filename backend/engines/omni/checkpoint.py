@@ -1,0 +1,80 @@
+"""What a Qwen3-TTS checkpoint can do, read from its own configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from backend.contract.voice import VoiceControls, VoiceMode
+from backend.conversation.languages import language_code
+
+STYLE_CHARS = 500
+"""Longest instruction that vLLM-Omni's pipeline takes (``tts_args.max_instructions_length``)."""
+
+PIPELINE_SPEAKER = "vivian"
+"""Who speaks in vLLM-Omni's pipeline when no speaker is named."""
+
+REFERENCE_S = (1.0, 30.0)
+"""Shortest and longest reference audio, as vLLM-Omni's own voices endpoint has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TtsCheckpoint:
+    """The voices of one checkpoint.
+
+    Attributes:
+        folder: Local directory, for its tokenizer.
+        kind: ``Base`` clones voices, ``CustomVoice`` has speakers of its own.
+        speakers: Their names as the pipeline writes them; the first is the default.
+        languages: ISO 639-1 codes that it can be told to speak.
+    """
+
+    folder: str
+    kind: str
+    speakers: tuple[str, ...]
+    languages: tuple[str, ...]
+
+    def controls(self) -> VoiceControls:
+        """What a person may choose with this checkpoint."""
+        clones = self.kind == "Base"
+        return VoiceControls(
+            modes=(VoiceMode.CLONE if clones else VoiceMode.NAMED,),
+            speakers=self.speakers,
+            languages=("auto", *self.languages),
+            style_chars=0 if clones else STYLE_CHARS,
+            reference_s=REFERENCE_S if clones else (0.0, 0.0),
+        )
+
+
+def read_checkpoint(folder: str, config: Any) -> TtsCheckpoint:
+    """Read what a loaded checkpoint's configuration says of its voices.
+
+    Args:
+        folder: Where its tokenizer is: a local directory, or a hub name that is in the cache.
+        config: Its ``Qwen3TTSConfig``.
+
+    Raises:
+        ValueError: It is not of a kind that the pipeline speaks with.
+    """
+    kinds = {"base": "Base", "custom_voice": "CustomVoice"}
+    kind = str(config.tts_model_type).lower()
+    if kind not in kinds:
+        raise ValueError(f"{folder} is a Qwen3-TTS checkpoint of kind {kind}: use {set(kinds)}.")
+    talker = config.talker_config
+    codes = (language_code(name) for name in talker.codec_language_id or {})
+    names = sorted(talker.spk_id or {}, key=lambda name: name.lower() != PIPELINE_SPEAKER)
+    return TtsCheckpoint(
+        folder=folder,
+        kind=kinds[kind],
+        speakers=tuple(speaker_name(name) for name in names),
+        languages=tuple(dict.fromkeys(code for code in codes if code)),
+    )
+
+
+def speaker_name(name: str) -> str:
+    """A speaker's name as the pipeline normalises it: ``vivian`` → ``Vivian``.
+
+    Names with an underscore keep their writing, for example ``Uncle_Fu``.
+    """
+    name = name.strip()
+    return name if "_" in name else name[:1].upper() + name[1:].lower()

@@ -1,0 +1,130 @@
+"""vLLM-Omni's AURA pipeline, in process: made, used and closed on the engine thread's loop."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from backend.contract.engine import Capabilities, Progress
+from backend.contract.errors import EngineFailed
+from backend.contract.events import Event
+from backend.contract.turn import Turn
+from backend.conversation.languages import language_codes
+from backend.engines.events import Emit, events_of
+from backend.engines.omni.door import check_turn
+from backend.engines.omni.launch import Launch
+from backend.engines.omni.pipeline import Pipeline
+from backend.engines.omni.turn_work import TurnWork
+from backend.engines.omni.warm_up import warm_up
+
+if TYPE_CHECKING:
+    from backend.engines.omni.staged import StagedOmni
+
+_SUMMARY = "Qwen3-ASR hears, AURA looks and thinks, Qwen3-TTS speaks. It may choose to stay silent."
+
+
+class OmniEngine:
+    """Hears, looks, thinks and speaks with the four stages of one AURA pipeline."""
+
+    def __init__(self, launch: Launch) -> None:
+        """Take what starts the pipeline; ``load`` starts it."""
+        self._launch = launch
+        self._omni: StagedOmni | None = None
+        self._pipeline: Pipeline | None = None
+        self._capabilities: Capabilities | None = None
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """The running pipeline.
+
+        Raises:
+            EngineFailed: It is not loaded.
+        """
+        if self._pipeline is None:
+            raise EngineFailed("The engine is not loaded.")
+        return self._pipeline
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this engine can do.
+
+        Raises:
+            EngineFailed: It is not loaded.
+        """
+        if self._capabilities is None:
+            raise EngineFailed("The engine is not loaded.")
+        return self._capabilities
+
+    async def load(self, progress: Progress) -> None:
+        """Start the stages and have each of them work once, so that the first turn is no slower.
+
+        Raises:
+            LaunchFailed: A stage could not be started; the message says what is known of why.
+        """
+        self._omni = await self._launch.start(progress)
+        self._pipeline = self._launch.pipeline(self._omni)
+        progress(0.95, "Warming up")
+        await warm_up(self._pipeline)
+        self._capabilities = self._describe(self._omni, self._pipeline)
+        progress(1.0, "Ready")
+
+    async def run(self, turn: Turn) -> AsyncIterator[Event]:
+        """Work on one turn.
+
+        Yields:
+            Every event but ``TurnEnd``. ``speak`` starts with the first sentence that can be
+            spoken, while the rest of the reply is being written.
+
+        Raises:
+            TurnRefused: A setting or an input is out of bounds.
+            StageFailed: A stage failed on this turn, in plain words.
+            EngineFailed: A stage is dead.
+        """
+        await self.health()
+        check_turn(turn, self.capabilities)
+        async with aclosing(events_of(partial(self._work, turn))) as events:
+            async for event in events:
+                yield event
+
+    async def _work(self, turn: Turn, emit: Emit) -> None:
+        work = TurnWork(turn, self.pipeline, emit)
+        await work.run()
+        if work.speech_failed:
+            await self.health()
+
+    async def health(self) -> None:
+        """Return when every stage is alive.
+
+        Raises:
+            EngineFailed: It is not loaded, or a stage's process has ended.
+        """
+        if self._omni is None:
+            raise EngineFailed("The engine is not running.")
+        try:
+            await self._omni.check_health()
+        except Exception as error:
+            raise EngineFailed("A stage of the model has stopped.") from error
+
+    async def close(self) -> None:
+        """Stop the stages and their processes. Harmless a second time, also while it loads."""
+        omni, self._omni = self._omni, None
+        await self._launch.stop(omni)
+
+    def _describe(self, omni: StagedOmni, pipeline: Pipeline) -> Capabilities:
+        return Capabilities(
+            name="AURA",
+            summary=_SUMMARY,
+            sees_pictures=True,
+            languages=("auto", *language_codes()),
+            voice=pipeline.checkpoint.controls(),
+            sample_rate=pipeline.sample_rate,
+            max_concurrent_turns=_places(omni),
+        )
+
+
+def _places(omni: StagedOmni) -> int:
+    """Turns that every stage can work on at a time."""
+    configs: list[Any] = omni.engine.stage_vllm_configs
+    return int(min(config.scheduler_config.max_num_seqs for config in configs))

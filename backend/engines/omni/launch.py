@@ -1,0 +1,120 @@
+"""Starts and stops the pipeline's processes."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+import multiprocessing
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backend.contract.engine import Progress
+from backend.engines.omni.checkpoint import read_checkpoint
+from backend.engines.omni.pipeline import Pipeline
+from backend.engines.omni.sampling import Overrides, stage_params
+
+if TYPE_CHECKING:
+    from backend.engines.omni.staged import StagedOmni
+
+_log = logging.getLogger(__name__)
+
+_TELL_EVERY_S = 1.0
+_STOP_TIMEOUT_S = 8.0
+_ENVIRONMENT = {
+    "VLLM_OMNI_EVENT_DRIVEN_ORCH": "1",  # outputs are handed on as they come, not every ms
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_LOGGING_LEVEL": "WARNING",
+}
+
+
+class LaunchFailed(Exception):  # noqa: N818 - reads as the event that it reports
+    """The pipeline could not be started."""
+
+
+@dataclass(slots=True)
+class Launch:
+    """How to start one pipeline.
+
+    Attributes:
+        deploy_config: The deploy file.
+        sampling: Sampling parameters to change, by stage name.
+        stage_timeout_s: Seconds that one stage may take to start.
+        log_stats: Whether vLLM-Omni logs its own statistics.
+    """
+
+    deploy_config: Path
+    sampling: Overrides = field(default_factory=dict)
+    stage_timeout_s: int = 900
+    log_stats: bool = False
+    _starting: asyncio.Task[StagedOmni] | None = None
+
+    async def start(self, progress: Progress) -> StagedOmni:
+        """Start the stages' processes and load their models.
+
+        Raises:
+            LaunchFailed: vLLM-Omni or the deploy file is not there, or a stage did not start.
+        """
+        if importlib.util.find_spec("vllm_omni") is None:
+            text = "vLLM-Omni is not installed. See requirements.txt for a GPU."
+            raise LaunchFailed(text)
+        if not self.deploy_config.is_file():
+            raise LaunchFailed(f"There is no deploy file {self.deploy_config}.")
+        started = time.monotonic()
+        self._starting = asyncio.create_task(asyncio.to_thread(self._make))
+        while not self._starting.done():
+            seconds = time.monotonic() - started
+            # Stages tell nothing of how far they are; the share only shows that time passes.
+            progress(0.9 * seconds / (seconds + 120), f"Starting the four stages ({seconds:.0f} s)")
+            await asyncio.wait({self._starting}, timeout=_TELL_EVERY_S)
+        try:
+            return self._starting.result()
+        except Exception as error:
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+            raise LaunchFailed(f"The pipeline did not start: {reason}") from error
+
+    def pipeline(self, omni: StagedOmni) -> Pipeline:
+        """The running pipeline with the parameters of this launch."""
+        talker = omni.engine.stage_vllm_configs[2].model_config
+        return Pipeline(
+            omni,
+            read_checkpoint(str(talker.model), talker.hf_config),
+            stage_params(omni.default_sampling_params_list, self.sampling),
+            context=int(omni.engine.stage_vllm_configs[1].model_config.max_model_len),
+        )
+
+    async def stop(self, omni: StagedOmni | None) -> None:
+        """End the processes; a start under way is broken off."""
+        if omni is None and self._starting is not None:
+            if not self._starting.done():
+                _end_children()
+            with suppress(Exception, asyncio.CancelledError):
+                omni = await asyncio.wait_for(asyncio.shield(self._starting), _STOP_TIMEOUT_S)
+        self._starting = None
+        if omni is not None:
+            await asyncio.to_thread(omni.shutdown)
+        _end_children()
+
+    def _make(self) -> Any:
+        for name, value in _ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        from backend.engines.omni.staged import StagedOmni
+
+        return StagedOmni(
+            model="",
+            deploy_config=str(self.deploy_config),
+            stage_init_timeout=self.stage_timeout_s,
+            init_timeout=4 * self.stage_timeout_s,
+            log_stats=self.log_stats,
+        )
+
+
+def _end_children() -> None:
+    """Terminate what the stages left running."""
+    for child in multiprocessing.active_children():
+        _log.info("ending %s", child.name)
+        child.terminate()

@@ -1,0 +1,206 @@
+"""AsyncOmni that can run any part of its pipeline, so that the app decides what comes when.
+
+vLLM-Omni 0.30 sends every request of a turn through all stages: typed words would be recognised,
+and the talker would wait for the whole reply. Here a request names the stage that it begins at
+and ends with the next stage that gives something to hear or read. What lies between, from the
+scheduling to the way that the talker feeds the decoder, is vLLM-Omni's own.
+
+It fills two seams that vLLM-Omni leaves to its duplex engine, ``_create_engine`` and
+``_create_orchestrator``. Nothing else in the project imports its inner parts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from vllm_omni.engine.async_omni_engine import AsyncOmniEngine
+from vllm_omni.engine.messages import StageSubmissionMessage
+from vllm_omni.engine.orchestrator import Orchestrator, OrchestratorRequestState
+from vllm_omni.entrypoints.async_omni import AsyncOmni
+
+_FIRST_STAGE = "first_stage"
+TRANSCRIPT, TEXT, AUDIO = "transcript", "text", "audio"
+_ENDS_WITH = {0: TRANSCRIPT, 1: TEXT, 2: AUDIO}
+"""The output that ends a request, by the stage that it begins at."""
+
+
+class StagedOmni(AsyncOmni):
+    """An AURA pipeline in which each part can be asked for by itself."""
+
+    engine: StagedEngine
+
+    def _create_engine(self, **options: Any) -> StagedEngine:
+        return StagedEngine(**options)
+
+    def run(
+        self, first_stage: int, prompt: dict[str, Any], request_id: str, params: Sequence[Any]
+    ) -> AsyncGenerator[Any]:
+        """Run the stages from ``first_stage`` on: 0 to hear, 1 to think, 2 to speak.
+
+        Args:
+            first_stage: Where the request begins.
+            prompt: The input of that very stage.
+            request_id: A name of its own; ``abort`` takes it.
+            params: Sampling parameters, one for each stage of the pipeline.
+
+        Yields:
+            ``OmniRequestOutput`` of the one stage that ends the request.
+        """
+        outputs: AsyncGenerator[Any] = self.generate(
+            {**prompt, _FIRST_STAGE: first_stage},
+            request_id=request_id,
+            sampling_params_list=params,
+            output_modalities=[_ENDS_WITH[first_stage]],
+        )
+        return outputs
+
+    def input_of(self, stage: int, text: str, request: dict[str, Any]) -> dict[str, Any]:
+        """What the pipeline itself would give ``stage`` once the one before it has said ``text``.
+
+        Raises:
+            ValueError: The pipeline cannot make an input of this.
+        """
+        bridge = self.engine.stage_clients[stage].custom_process_input_func
+        inputs = bridge([_Said(text, request.get("said_ids", ()))], [request], True)
+        if not inputs:
+            raise ValueError("There is nothing to say in this.")
+        return dict(inputs[0])
+
+    def tokenizer(self, stage: int) -> Any:
+        """The tokenizer of a stage that reads text."""
+        return self.engine.output_processors[stage].tokenizer
+
+
+class StagedEngine(AsyncOmniEngine):
+    """Prepares a request's input for the stage that it begins at, away from the event loop."""
+
+    _orchestrator: StagedOrchestrator
+
+    def _initialize_stages(self, stage_init_timeout: int) -> None:
+        super()._initialize_stages(stage_init_timeout)
+        # The words that were heard are an output too: the page shows them.
+        hearing = self.stage_clients[0]
+        hearing.final_output, hearing.final_output_type = True, TRANSCRIPT
+        self.stage_metadata[0] = replace(
+            self.stage_metadata[0], final_output=True, final_output_type=TRANSCRIPT
+        )
+        self._adding: dict[int, threading.Lock] = defaultdict(threading.Lock)
+
+    def _create_orchestrator(self, **options: Any) -> StagedOrchestrator:
+        self._orchestrator = StagedOrchestrator(**options)
+        return self._orchestrator
+
+    async def add_request_async(self, *args: Any, **options: Any) -> None:
+        """Add a request; the reading of sound and pictures does not hold up the event loop.
+
+        A cancelled call still waits for the request to be in, so that it can be aborted.
+        """
+        adding = asyncio.ensure_future(asyncio.to_thread(self.add_request, *args, **options))
+        try:
+            await asyncio.shield(adding)
+        except asyncio.CancelledError:
+            await asyncio.wait({adding})
+            raise
+
+    def add_request(self, *args: Any, **options: Any) -> None:
+        """Add a request. Those for one stage come one after the other.
+
+        vLLM sends a picture once and then only its name, so the first request to hold it has to
+        reach the stage first.
+        """
+        with self._adding[_first_stage(options.get("prompt"))]:
+            super().add_request(*args, **options)
+
+    def _build_add_request_message(
+        self, request_id: str, prompt: Any, *args: Any, **options: Any
+    ) -> StageSubmissionMessage:
+        first = _first_stage(prompt)
+        if isinstance(prompt, dict):
+            prompt.pop(_FIRST_STAGE, None)
+        if first == 0:
+            return super()._build_add_request_message(request_id, prompt, *args, **options)
+        started = time.perf_counter()
+        params = list(options["sampling_params_list"])
+        request = self._orchestrator.request_for(first, request_id, prompt, params[first])
+        now = time.perf_counter()
+        return StageSubmissionMessage(
+            type="add_request",
+            request_id=request_id,
+            prompt=request,
+            original_prompt={**prompt, _FIRST_STAGE: first},
+            output_prompt_text=None,
+            sampling_params_list=params,
+            final_stage_id=options["final_stage_id"],
+            final_output_stage_ids=list(options["final_output_stage_ids"]),
+            preprocess_ms=(now - started) * 1000,
+            request_timestamp=options.get("arrival_time") or time.time(),
+            enqueue_ts=now,
+        )
+
+
+class StagedOrchestrator(Orchestrator):
+    """Takes requests in at any stage, and lets a bad one fail by itself."""
+
+    def request_for(self, stage: int, request_id: str, prompt: dict[str, Any], params: Any) -> Any:
+        """The request that ``stage`` gets for ``prompt``."""
+        return self._build_next_stage_request(request_id, stage, prompt, params)
+
+    async def _handle_add_request(self, msg: StageSubmissionMessage) -> None:
+        first = _first_stage(msg.original_prompt)
+        if first == 0:
+            await super()._handle_add_request(msg)
+            return
+        state = OrchestratorRequestState(
+            request_id=msg.request_id,
+            prompt=msg.original_prompt,
+            sampling_params_list=msg.sampling_params_list,
+            final_stage_id=msg.final_stage_id,
+            final_output_stage_ids=set(msg.final_output_stage_ids or ()),
+            request_timestamp=msg.request_timestamp,
+        )
+        state.stage_submit_ts[first] = time.time()
+        state.pipeline_timings["queue_wait_ms"] = (time.perf_counter() - msg.enqueue_ts) * 1000
+        state.pipeline_timings["preprocess_ms"] = msg.preprocess_ms
+        self.request_states[msg.request_id] = state
+        self._register_running_request(state)
+        submitted = await self._dispatch_or_fail_request(
+            lambda: self.stage_pools[first].submit_initial(msg.request_id, state, msg.prompt),
+            req_id=msg.request_id,
+            stage_id=first,
+            operation="add_request",
+        )
+        if submitted and self.async_chunk:
+            await self._prewarm_async_chunk_stages(msg.request_id, msg.prompt, state)
+
+    async def _handle_forward_failure(
+        self,
+        req_id: str,
+        next_stage_id: int,
+        req_state: OrchestratorRequestState,
+        exc: BaseException,
+    ) -> bool:
+        del req_state
+        await self._fail_request_client_error(req_id, next_stage_id, str(exc))
+        return True
+
+
+class _Said:
+    """A stage's finished output, as the pipeline's bridges read it."""
+
+    request_id = "said"
+    finished = True
+
+    def __init__(self, text: str, token_ids: Sequence[int]) -> None:
+        self.text = self.cumulative_text = text
+        self.cumulative_token_ids = list(token_ids)
+        self.outputs = [self]
+
+
+def _first_stage(prompt: Any) -> int:
+    return prompt.get(_FIRST_STAGE, 0) if isinstance(prompt, dict) else 0

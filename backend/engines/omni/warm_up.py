@@ -1,0 +1,47 @@
+"""A first piece of work for every stage: lazy processors load and kernels are chosen."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+
+import numpy as np
+
+from backend.contract.media import AudioClip, VideoFrames
+from backend.contract.turn import Turn, TurnSettings
+from backend.contract.voice import VoiceMode, VoiceSpec
+from backend.engines.omni.pipeline import Pipeline
+
+_RATE = 16000
+
+
+async def warm_up(pipeline: Pipeline) -> None:
+    """Hear a second of noise, look at two grey frames, and say a word.
+
+    Raises:
+        Exception: Whatever a stage raises: the pipeline would fail on a person's turn too.
+    """
+    noise = np.random.default_rng(0).normal(0, 0.05, _RATE * 2).astype(np.float32)
+    clip = AudioClip(noise, _RATE)
+    async with aclosing(pipeline.hear(clip, "auto", "warm-hear")) as outputs:
+        async for _ in outputs:
+            pass
+    turn = Turn("warm-up", 0, frames=_frames(), settings=_settings(pipeline, clip))
+    prompt = await pipeline.prompt_for(turn, "Hello.")
+    async with aclosing(pipeline.think(prompt, 4, "warm-think")) as outputs:
+        async for _ in outputs:
+            pass
+    async with aclosing(pipeline.speak("Hello.", pipeline.voice(turn), "warm-speak")) as outputs:
+        async for output in outputs:
+            pipeline.sample_rate = output.sample_rate or pipeline.sample_rate
+
+
+def _settings(pipeline: Pipeline, clip: AudioClip) -> TurnSettings:
+    if pipeline.checkpoint.controls().modes[0] is VoiceMode.NAMED:
+        return TurnSettings()
+    voice = VoiceSpec(reference_audio=clip, reference_text="Hello there.")
+    return TurnSettings(voice=voice)
+
+
+def _frames() -> VideoFrames:
+    grey = np.full((2, 64, 64, 3), 128, np.uint8)
+    return VideoFrames(images=grey, times_s=np.array([0.0, 0.5]), duration_s=1.0)

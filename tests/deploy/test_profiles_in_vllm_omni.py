@@ -1,0 +1,103 @@
+"""vLLM-Omni's own loader reads the deploy files as they are meant. No engine is started."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from backend.engines.omni.doctor.profile import read_profile
+from tests.engines.omni.doctor_doubles import DEPLOY
+
+pytestmark = [
+    pytest.mark.omni,
+    pytest.mark.skipif(find_spec("vllm_omni") is None, reason="vLLM-Omni is not installed"),
+    pytest.mark.timeout(600),  # its imports alone can take minutes
+]
+
+FILES = sorted(DEPLOY.glob("aura_*.yaml"))
+SMALL = {"aura_24gb", "aura_32gb"}
+
+
+@pytest.fixture(scope="module", params=FILES, ids=lambda path: path.stem)
+def path(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def stages(path) -> list[Any]:
+    from vllm_omni.config.resolver import resolve_omni_config
+
+    resolved = resolve_omni_config(
+        "",
+        trust_remote_code=None,
+        deploy_config_path=str(path),
+        cli_overrides={},
+        stage_overrides=None,
+        strategy_config_path=None,
+    )
+    return list(resolved.stage_configs)
+
+
+def test_only_the_last_two_stages_hand_on_piece_by_piece(stages):
+    pieces = [stage.connector_config.async_chunk for stage in stages]
+    assert pieces == [False, False, True, True]
+    assert stages[2].custom_process_next_stage_input_func.endswith("talker2code2wav_async_chunk")
+    assert {stage.model_config.session_mode for stage in stages} == {"turn"}
+
+
+def test_the_doctor_reads_what_vllm_omni_reads(path, stages):
+    for plan, stage in zip(read_profile(path).stages, stages, strict=True):
+        scheduler = stage.scheduler_config
+        assert plan.model == stage.model_config.model
+        assert ",".join(map(str, plan.devices)) == str(stage.runtime_config.devices)
+        assert plan.share == stage.cache_config.gpu_memory_utilization
+        assert plan.max_num_seqs == scheduler.max_num_seqs
+        assert plan.max_num_batched_tokens == scheduler.max_num_batched_tokens
+        assert plan.max_model_len == scheduler.max_model_len
+        assert plan.quantization == stage.quantization_config
+
+
+def test_the_sampling_parameters_arrive(stages):
+    hear, think, speak, sound = (stage.model_config.default_sampling_params for stage in stages)
+    assert (hear["temperature"], hear["max_tokens"]) == (0.0, 256)
+    assert (think["temperature"], think["max_tokens"]) == (0.5, 256)
+    assert (think["stop_token_ids"], think["skip_special_tokens"]) == ([151669], False)
+    assert (speak["temperature"], speak["top_k"], speak["max_tokens"]) == (0.9, 50, 4096)
+    assert (speak["stop_token_ids"], speak["repetition_penalty"]) == ([2150], 1.05)
+    assert sound["max_tokens"] == 65_536
+    assert stages[2].model_config.subtalker_sampling_params["top_k"] == 50
+
+
+def test_the_codec_options_reach_both_ends(path):
+    from vllm_omni.config.stage_config import resolve_deploy_yaml
+    from vllm_omni.distributed.omni_connectors import load_omni_transfer_config
+    from vllm_omni.engine.stage_init_utils import get_stage_connector_spec
+    from vllm_omni.model_executor.stage_input_processors.chunk_size_utils import parse_chunk_ramp
+
+    transfer = load_omni_transfer_config(config_dict=resolve_deploy_yaml(path))
+    for stage in (2, 3):
+        spec = get_stage_connector_spec(transfer, stage, async_chunk=True)
+        assert spec["name"] == "SharedMemoryConnector"
+        ramp = parse_chunk_ramp(spec["extra"], steady=spec["extra"]["codec_chunk_frames"])
+        assert ramp == [4, 8, 16, 25]
+        assert spec["extra"]["codec_left_context_frames"] == 72
+    assert get_stage_connector_spec(transfer, 1, async_chunk=False) == {}
+
+
+def test_caches_graphs_and_trust_are_as_meant(path, stages):
+    caching = [stage.cache_config.enable_prefix_caching for stage in stages]
+    assert caching == [False, True, False, False]
+    assert [stage.model_config.trust_remote_code for stage in stages] == [False, True, False, False]
+    for stage in stages[:3]:
+        graphs = stage.compilation_config
+        assert (graphs.mode, graphs.cudagraph_mode.name) == (0, "FULL_DECODE_ONLY")
+        assert max(graphs.cudagraph_capture_sizes) == stage.scheduler_config.max_num_seqs
+    small = path.stem in SMALL
+    assert [stage.quantization_config for stage in stages] == [
+        None,
+        "fp8" if small else None,
+        None,
+        None,
+    ]
