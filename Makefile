@@ -6,16 +6,18 @@ PYTHON ?= python3
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/omni-live
 ARGS ?=
 
+OMNI_FILES := requirements-omni-cpu.txt $(wildcard plugins/omni_cpu/pyproject.toml plugins/omni_cpu/omni_cpu/*.py)
 fingerprint = $(shell cat $(1) pyproject.toml | sha256sum | cut -c1-12)-$(shell $(PYTHON) -c 'import sys; print("py%d%d" % sys.version_info[:2])')
 RUN_ENV := $(CACHE)/run-$(call fingerprint,requirements-embedded.txt)
 DEV_ENV := $(CACHE)/dev-$(call fingerprint,requirements-embedded.txt requirements-dev.txt)
+OMNI_ENV := $(CACHE)/omni-$(call fingerprint,$(OMNI_FILES) requirements-dev.txt)
 
-.PHONY: run test lint unit embedded browser bench assets chromium clean
+.PHONY: run test lint unit embedded browser omni bench assets chromium clean
 
 run: $(RUN_ENV)/ready
 	$(RUN_ENV)/bin/python app.py $(ARGS)
 
-test: lint unit embedded browser
+test: lint unit embedded browser omni
 
 lint: $(DEV_ENV)/ready
 	$(DEV_ENV)/bin/ruff check .
@@ -31,6 +33,9 @@ embedded: $(DEV_ENV)/ready
 browser: $(DEV_ENV)/ready chromium
 	$(DEV_ENV)/bin/python -m pytest -m browser $(ARGS)
 
+omni: $(OMNI_ENV)/ready chromium
+	$(OMNI_ENV)/bin/python -m pytest -m omni tests/omni tests/deploy plugins $(ARGS)
+
 bench: $(DEV_ENV)/ready chromium
 	$(DEV_ENV)/bin/python -m bench.first_sound $(ARGS)
 	$(DEV_ENV)/bin/python -m bench.page_overhead $(ARGS)
@@ -43,9 +48,14 @@ chromium:
 
 # An environment is built beside its final place and moved there whole, so that one that was
 # interrupted half-way is never taken for a finished one.
+$(CACHE)/run-%/ready: FILES = requirements-embedded.txt
+$(CACHE)/dev-%/ready: FILES = requirements-embedded.txt requirements-dev.txt
+# vLLM starts five processes; where Python keeps no compiled code, each would compile it again.
+$(CACHE)/omni-%/ready: export UV_COMPILE_BYTECODE = 1
+$(CACHE)/omni-%/ready: FILES = requirements-omni-cpu.txt requirements-dev.txt
 $(CACHE)/%/ready:
 	@PYTHON="$(PYTHON)" deploy/debian-packages.sh venv
-	deploy/make-env.sh "$(PYTHON)" "$(@D)" $(if $(findstring /dev-,$@),requirements-dev.txt,requirements-embedded.txt)
+	deploy/make-env.sh "$(PYTHON)" "$(@D)" $(FILES)
 
 clean:
-	rm -rf $(CACHE)/run-* $(CACHE)/dev-*
+	rm -rf $(CACHE)/run-* $(CACHE)/dev-* $(CACHE)/omni-*

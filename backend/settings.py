@@ -36,6 +36,11 @@ class Settings(BaseSettings):
     deploy_config: Path = Field(
         Path("deploy/aura_omni.yaml"), description="Deploy file of the omni engine's pipeline."
     )
+    models: dict[int, str] = Field(
+        default_factory=dict,
+        description="Models of the omni engine to run instead of the deploy file's, as JSON by"
+        ' stage number: {"1": "/models/AURA"}.',
+    )
     sampling: dict[str, dict[str, Any]] = Field(
         default_factory=dict,
         description="Sampling parameters of the omni engine to change, as JSON by stage name:"

@@ -17,6 +17,6 @@ def examine_machine() -> int:
         return 0
     from backend.engines.omni.doctor import examine
 
-    report = examine(options.deploy_config)
+    report = examine(options.deploy_config, models=options.models)
     print(report)
     return report.exit_code

@@ -52,10 +52,6 @@ class SessionRegistry:
         session.touched_at = time.monotonic()
         return session
 
-    def find(self, session_id: str) -> Session | None:
-        """The session with this id, or none."""
-        return self._sessions.get(session_id)
-
     def find_turn(self, turn_id: str) -> TurnRecord | None:
         """The turn with this id in any session, or none."""
         found = (session.find(turn_id) for session in self._sessions.values())

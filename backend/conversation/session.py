@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from backend.contract.engine import TurnStream
 from backend.contract.errors import TurnRefused
 from backend.contract.events import Event
-from backend.contract.turn import AudioClip, Turn, TurnSettings, VideoFrames
+from backend.contract.media import AudioClip, VideoFrames
+from backend.contract.turn import Turn, TurnSettings
 from backend.conversation.history import exchanges
 from backend.conversation.record import TurnRecord
 from backend.conversation.recording import Recording
@@ -33,10 +34,17 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class TurnChanged:
-    """An event of the current turn, already taken into its record."""
+    """An event of the current turn, already taken into its record.
+
+    Attributes:
+        record: The event's turn.
+        event: What happened.
+        pcm16: The very bytes that a speech chunk added to ``record.speech``; else empty.
+    """
 
     record: TurnRecord
     event: Event
+    pcm16: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +73,6 @@ class Session:
         self._submit = submit
         self._stream: TurnStream | None = None
         self._pump: asyncio.Task[None] | None = None
-
-    @property
-    def busy(self) -> bool:
-        """True while a turn is under way."""
-        return self._stream is not None
 
     def ask(
         self,
@@ -143,11 +146,12 @@ class Session:
 
     async def _follow(self, stream: TurnStream, record: TurnRecord) -> None:
         async for event in stream:
+            spoken = len(record.speech)
             record.apply(event)
             if record.outcome is not None and self._stream is stream:
                 self._stream = None
             self.touched_at = time.monotonic()
-            self._tell(TurnChanged(record, event))
+            self._tell(TurnChanged(record, event, bytes(record.speech[spoken:])))
 
     def _keep(self, record: TurnRecord) -> None:
         self.records = [*self.records, record][-MAX_TURNS:]

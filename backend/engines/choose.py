@@ -45,6 +45,7 @@ def _omni(settings: Settings) -> Callable[[], Engine]:
 
         launch = Launch(
             settings.deploy_config,
+            models=settings.models,
             sampling=settings.sampling,
             stage_timeout_s=settings.stage_timeout_s,
             log_stats=settings.log_stats,

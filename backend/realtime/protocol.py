@@ -13,7 +13,6 @@ from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
 
 from backend.contract.engine import EngineStatus
 from backend.contract.events import (
-    Event,
     Notice,
     Outcome,
     ReplyText,
@@ -26,7 +25,6 @@ from backend.contract.events import (
     Transcript,
     TurnEnd,
 )
-from backend.conversation.pcm import to_pcm16
 from backend.conversation.record import TurnRecord
 from backend.conversation.session import Change, TurnChanged, TurnStarted
 
@@ -115,7 +113,7 @@ def encode_change(change: Change) -> Message:
     if isinstance(change, TurnStarted):
         return {"type": "conversation.item.created", "turn": encode_record(change.record)}
     if isinstance(change, TurnChanged):
-        return encode_event(change.event)
+        return {"response_id": change.event.turn_id, **_body(change)}
     return {"type": "omni.conversation.cleared"}
 
 
@@ -140,12 +138,8 @@ def encode_record(record: TurnRecord) -> Message:
     }
 
 
-def encode_event(event: Event) -> Message:
-    """One event of a turn."""
-    return {"response_id": event.turn_id, **_body(event)}
-
-
-def _body(event: Event) -> Message:  # noqa: C901, PLR0911 - one return for each kind of event
+def _body(change: TurnChanged) -> Message:  # noqa: C901, PLR0911 - a return for each kind of event
+    event = change.event
     match event:
         case Transcript(text=text, final=final):
             kind = "completed" if final else "updated"
@@ -153,8 +147,8 @@ def _body(event: Event) -> Message:  # noqa: C901, PLR0911 - one return for each
             return {"type": name, "item_id": event.turn_id, "transcript": text}
         case ReplyText(delta=delta):
             return {"type": "response.output_audio_transcript.delta", "delta": delta}
-        case SpeechChunk(pcm=pcm, sample_rate=rate):
-            sound = base64.b64encode(to_pcm16(pcm)).decode("ascii")
+        case SpeechChunk(sample_rate=rate):
+            sound = base64.b64encode(change.pcm16).decode("ascii")
             return {"type": "response.output_audio.delta", "delta": sound, "sample_rate": rate}
         case Silence(reason=reason):
             return {"type": "response.listen", "reason": reason}

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+
 from fastapi import APIRouter, HTTPException, Response, WebSocket
 
 from backend.contract.engine import EngineState
 from backend.conversation.pcm import to_wav
 from backend.conversation.registry import SessionRegistry
 from backend.realtime.connection import Connection
+from backend.realtime.origin import is_own_page
 from backend.realtime.protocol import Message, encode_status
 from backend.runtime.engine_thread import EngineThread
+
+log = logging.getLogger(__name__)
 
 
 def make_router(registry: SessionRegistry, engine: EngineThread) -> APIRouter:
@@ -18,7 +23,12 @@ def make_router(registry: SessionRegistry, engine: EngineThread) -> APIRouter:
 
     @router.websocket("/v1/realtime")
     async def realtime(socket: WebSocket) -> None:
-        await Connection(socket, registry, engine).serve()
+        if is_own_page(socket.headers):
+            await Connection(socket, registry, engine).serve()
+            return
+        origin, host = socket.headers["origin"], socket.headers.get("host")
+        log.warning("refused a WebSocket of a page at %s: the app is at %s", origin, host)
+        await socket.close()  # before it is accepted: the page gets a 403
 
     # A turn's id is 128 random bits: a shared link opens this reply, not the conversation.
     @router.get("/replies/{turn_id}.wav")

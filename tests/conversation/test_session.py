@@ -7,7 +7,8 @@ import pytest
 
 from backend.contract.errors import TurnRefused
 from backend.contract.events import Outcome, SpeechChunk
-from backend.contract.turn import Exchange, VideoFrames
+from backend.contract.media import VideoFrames
+from backend.contract.turn import Exchange
 from backend.conversation import session as session_module
 from backend.conversation.pcm import to_pcm16
 from backend.conversation.session import ConversationCleared, Session, TurnChanged, TurnStarted
@@ -38,7 +39,6 @@ async def test_a_turn_is_recorded_with_its_words_and_its_sound(start):
     assert record.reply == "Hello there."
     assert bytes(record.speech) == to_pcm16(tone(0.6))
     assert record.sample_rate == RATE
-    assert not session.busy
 
 
 async def test_the_next_turn_carries_the_exchanges_before_it(start):
@@ -139,7 +139,7 @@ async def test_a_refused_turn_leaves_the_conversation_as_it_was(start, until):
     with pytest.raises(TurnRefused, match="No model"):
         session.ask(text="hi")
     assert session.records == []
-    assert not session.busy
+    await session.settled()
 
 
 async def test_clear_stops_the_turn_and_forgets_everything(start, until):
@@ -164,6 +164,16 @@ async def test_listeners_hear_the_start_and_every_event(start):
     assert isinstance(seen[0], TurnStarted)
     sound = [c.event.pcm for c in seen[1:] if isinstance(c.event, SpeechChunk)]
     np.testing.assert_array_equal(np.concatenate(sound), tone(0.4))
+
+
+async def test_every_listener_is_handed_the_bytes_that_are_kept(start):
+    session = Session(ID, start(ScriptedEngine(say(chunks=7, chunk_s=0.0123))).submit)
+    ann, bob = [], []
+    session.listeners |= {ann.append, bob.append}
+    record = await ask(session, "hi")
+    for seen in (ann, bob):
+        assert b"".join(change.pcm16 for change in seen[1:]) == bytes(record.speech)
+    assert all(a.pcm16 is b.pcm16 for a, b in zip(ann[1:], bob[1:], strict=True))
 
 
 async def test_two_conversations_do_not_mix(start):

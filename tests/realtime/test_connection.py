@@ -11,7 +11,7 @@ import urllib.request
 import numpy as np
 import pytest
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from backend.conversation.pcm import to_pcm16, to_wav
 from backend.conversation.recording import Recording
@@ -61,7 +61,14 @@ class Client:
 @pytest.fixture
 def engine():
     long = say("A long reply.", chunks=400, chunk_s=0.05, pause_s=0.02)
-    scripts = {"quiet": stay_silent, "bad": raise_error, "die": die, "hang": hang, "long": long}
+    scripts = {
+        "quiet": stay_silent,
+        "bad": raise_error,
+        "die": die,
+        "hang": hang,
+        "long": long,
+        "odd": say(chunks=7, chunk_s=0.0123),
+    }
     return ScriptedEngine(echo, scripts=scripts)
 
 
@@ -146,7 +153,7 @@ async def test_clear_empties_the_conversation(app, client):
     await client.receive_until("response.done")
     await client.send(type="omni.conversation.clear")
     await client.receive_until("omni.conversation.cleared")
-    assert app.registry.find(ID).records == []
+    assert app.registry.get(ID).records == []
 
 
 async def test_a_page_that_comes_back_finds_its_conversation(app, client):
@@ -282,6 +289,17 @@ async def test_sound_that_is_none_is_refused_and_the_connection_goes_on(app, cli
     assert app.registry.get(ID).recording.take() is None
 
 
+async def test_the_apps_own_page_is_let_in(app):
+    async with connect(f"ws{app.url[4:]}/v1/realtime", origin=app.url) as socket:
+        await Client(socket, app.registry).hello()
+
+
+@pytest.mark.parametrize("origin", ["https://elsewhere.test", "http://127.0.0.1:1", "null"])
+async def test_a_page_of_another_site_is_refused(app, origin):
+    with pytest.raises(InvalidStatus, match="403"):
+        await connect(f"ws{app.url[4:]}/v1/realtime", origin=origin)
+
+
 class DeafPage:
     """A socket whose other end says hello and then reads nothing."""
 
@@ -305,13 +323,14 @@ class DeafPage:
         self.closed_with = code
 
 
-async def test_a_page_that_reads_nothing_is_cut_off(start, monkeypatch):
+async def test_a_page_that_reads_nothing_is_cut_off(start, until, monkeypatch):
     monkeypatch.setattr(connection_module, "MAX_UNSENT", 3)
     thread = start(ScriptedEngine(say(chunks=20, chunk_s=0.01)))
     registry = SessionRegistry(thread.submit)
     page = DeafPage()
     serving = asyncio.create_task(connection_module.Connection(page, registry, thread).serve())
     session = registry.get(ID)
+    await until(lambda: session.listeners)
     record = session.ask(text="hi")
     await asyncio.wait_for(serving, 10)
     assert page.closed_with == connection_module.CLOSE_TOO_SLOW
@@ -338,6 +357,16 @@ async def test_a_reply_can_be_fetched_as_a_wav_of_the_same_samples(app, client):
     status, wav = await fetch(f"{app.url}/replies/{turn_id}.wav")
     assert status == 200
     assert wav == to_wav(to_pcm16(tone(0.2)), RATE)
+
+
+async def test_the_pieces_on_the_wire_joined_are_the_finished_wav(app, client):
+    await client.hello()
+    ask(app, "odd")
+    messages = await client.receive_until("response.done")
+    pieces = [m["delta"] for m in messages if m["type"] == "response.output_audio.delta"]
+    assert len(pieces) == 7
+    _, wav = await fetch(f"{app.url}/replies/{messages[-1]['response_id']}.wav")
+    assert wav == to_wav(b"".join(map(base64.b64decode, pieces)), RATE)
 
 
 async def test_the_sound_of_no_turn_is_not_found(app, client):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 import logging
 import multiprocessing
 import os
+import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from backend.contract.engine import Progress
 from backend.engines.omni.checkpoint import read_checkpoint
+from backend.engines.omni.doctor.deploy_file import ProfileProblem
+from backend.engines.omni.doctor.profile import Profile, read_profile
 from backend.engines.omni.pipeline import Pipeline
 from backend.engines.omni.sampling import Overrides, stage_params
 
@@ -42,12 +47,14 @@ class Launch:
 
     Attributes:
         deploy_config: The deploy file.
+        models: Models to run instead of the file's, by stage number.
         sampling: Sampling parameters to change, by stage name.
         stage_timeout_s: Seconds that one stage may take to start.
         log_stats: Whether vLLM-Omni logs its own statistics.
     """
 
     deploy_config: Path
+    models: Mapping[int, str] = field(default_factory=dict)
     sampling: Overrides = field(default_factory=dict)
     stage_timeout_s: int = 900
     log_stats: bool = False
@@ -62,10 +69,14 @@ class Launch:
         if importlib.util.find_spec("vllm_omni") is None:
             text = "vLLM-Omni is not installed. See requirements.txt for a GPU."
             raise LaunchFailed(text)
-        if not self.deploy_config.is_file():
-            raise LaunchFailed(f"There is no deploy file {self.deploy_config}.")
+        try:
+            profile = read_profile(self.deploy_config).with_models(self.models)
+        except ProfileProblem as problem:
+            raise LaunchFailed(str(problem)) from problem
+        for doubt in profile.doubts:
+            _log.warning("%s: %s", self.deploy_config, doubt)
         started = time.monotonic()
-        self._starting = asyncio.create_task(asyncio.to_thread(self._make))
+        self._starting = asyncio.create_task(asyncio.to_thread(self._make, profile))
         while not self._starting.done():
             seconds = time.monotonic() - started
             # Stages tell nothing of how far they are; the share only shows that time passes.
@@ -99,18 +110,29 @@ class Launch:
             await asyncio.to_thread(omni.shutdown)
         _end_children()
 
-    def _make(self) -> Any:
+    def _make(self, profile: Profile) -> Any:
         for name, value in _ENVIRONMENT.items():
             os.environ.setdefault(name, value)
         from backend.engines.omni.staged import StagedOmni
 
-        return StagedOmni(
-            model="",
-            deploy_config=str(self.deploy_config),
-            stage_init_timeout=self.stage_timeout_s,
-            init_timeout=4 * self.stage_timeout_s,
-            log_stats=self.log_stats,
-        )
+        with tempfile.TemporaryDirectory() as folder:
+            return StagedOmni(
+                model=profile.stages[1].model,
+                deploy_config=str(self._deploy_file(Path(folder))),
+                stage_init_timeout=self.stage_timeout_s,
+                init_timeout=4 * self.stage_timeout_s,
+                log_stats=self.log_stats,
+            )
+
+    def _deploy_file(self, folder: Path) -> Path:
+        """The deploy file, or one that builds on it with the models that were asked for."""
+        if not self.models:
+            return self.deploy_config
+        stages = [{"stage_id": stage, "model": model} for stage, model in self.models.items()]
+        deploy = folder / "deploy.json"  # JSON is YAML too
+        base = str(self.deploy_config.resolve())
+        deploy.write_text(json.dumps({"base_config": base, "stages": stages}), encoding="utf-8")
+        return deploy
 
 
 def _end_children() -> None:

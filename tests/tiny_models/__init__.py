@@ -1,0 +1,15 @@
+"""Models that start in seconds: real configurations and tokenizers, random weights."""
+
+from tests.tiny_models.deploy import AuraModels, write_aura_deploy, write_aura_models
+from tests.tiny_models.folders import write_asr, write_aura, write_tts
+from tests.tiny_models.sizes import Size
+
+__all__ = [
+    "AuraModels",
+    "Size",
+    "write_asr",
+    "write_aura",
+    "write_aura_deploy",
+    "write_aura_models",
+    "write_tts",
+]

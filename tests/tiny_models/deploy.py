@@ -1,0 +1,133 @@
+"""A deploy file for AURA on a CPU: one answer per turn, its sound while it is still being made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from tests.tiny_models.folders import write_asr, write_aura, write_tts
+from tests.tiny_models.sizes import Size
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class AuraModels:
+    """The folders of the three models that AURA's four stages load."""
+
+    asr: Path
+    aura: Path
+    tts: Path
+
+
+def write_aura_models(
+    folder: Path, kind: Literal["Base", "CustomVoice"] = "CustomVoice", size: Size = Size.TINY
+) -> AuraModels:
+    """Write all three below ``folder``."""
+    return AuraModels(
+        asr=write_asr(folder / "asr", size),
+        aura=write_aura(folder / "aura", size),
+        tts=write_tts(folder / f"tts-{kind.lower()}", kind, size),
+    )
+
+
+def write_aura_deploy(
+    path: Path,
+    models: AuraModels,
+    *,
+    max_num_seqs: int = 4,
+    reply_tokens: int = 24,
+    speech_tokens: int = 64,
+    first_chunk_frames: int = 4,
+    chunk_frames: int = 10,
+) -> Path:
+    """Write the deploy file that runs ``models`` without weights.
+
+    Args:
+        path: Where to.
+        models: What the stages load.
+        max_num_seqs: Turns that each stage works on at once.
+        reply_tokens: Length of a reply; random models hardly ever end one by themselves.
+        speech_tokens: Length of the speech, in codec frames of 80 ms.
+        first_chunk_frames: Codec frames before the first sound.
+        chunk_frames: Codec frames in each piece of sound after that.
+
+    Returns:
+        ``path``.
+    """
+    sampled = {"temperature": 0.9, "top_k": 50, "seed": 42}
+    stages = [
+        {
+            **_stage(0, models.asr, max_num_seqs, max_model_len=4096),
+            # Only the talker hands on its work piece by piece. With it on here, AURA would get a
+            # prompt of one token: no transcript, no video.
+            "async_chunk": False,
+            "default_sampling_params": {"temperature": 0.0, "max_tokens": 16},
+        },
+        {
+            **_stage(1, models.aura, max_num_seqs, max_model_len=8192),
+            "async_chunk": False,
+            "default_sampling_params": {
+                "temperature": 0.7,
+                "max_tokens": reply_tokens,
+                "stop_token_ids": [151_669],
+                "skip_special_tokens": False,  # <|silent|> is one of them, and must be seen
+            },
+        },
+        {
+            **_stage(2, models.tts, max_num_seqs, max_model_len=4096),
+            "dtype": "bfloat16",  # the talker copies between tensors of this type and its own
+            "output_connectors": {"to_stage_3": "memory"},
+            "default_sampling_params": sampled | {"max_tokens": speech_tokens, "min_tokens": 2},
+            "subtalker_sampling_params": {"do_sample": True, "temperature": 0.9, "top_k": 50},
+        },
+        {
+            **_stage(3, models.tts, max_num_seqs, max_model_len=65_536),
+            "input_connectors": {"from_stage_2": "memory"},
+            "default_sampling_params": {"temperature": 0.0, "max_tokens": 65_536},
+        },
+    ]
+    connector = {
+        "name": "SharedMemoryConnector",
+        "extra": {
+            "codec_streaming": True,
+            "connector_get_sleep_s": 0.01,
+            "connector_get_max_wait_first_chunk": 3000,
+            "connector_get_max_wait": 300,
+            "codec_chunk_frames": chunk_frames,
+            "codec_left_context_frames": 72,
+            "initial_codec_chunk_frames": first_chunk_frames,
+        },
+    }
+    deploy = {
+        "pipeline": "aura_omni",
+        "session_mode": "turn",
+        "model_runner": "v1",
+        "async_chunk": True,
+        "dtype": "float32",
+        "connectors": {"memory": connector},
+        "stages": stages,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(deploy, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def _stage(number: int, model: Path, max_num_seqs: int, *, max_model_len: int) -> dict[str, Any]:
+    return {
+        "stage_id": number,
+        "model": str(model),
+        "devices": str(number),  # a lock of its own, so that all stages start at once
+        "load_format": "dummy",
+        "max_num_seqs": max_num_seqs,
+        "max_model_len": max_model_len,
+        "max_num_batched_tokens": max_model_len,
+        "kv_cache_memory_bytes": 64 * MIB,
+        "enforce_eager": True,
+        "async_scheduling": False,
+        "enable_prefix_caching": False,
+        "skip_mm_profiling": True,
+    }
