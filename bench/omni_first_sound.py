@@ -6,7 +6,7 @@ project's engine, which reads the pictures while it hears and speaks sentence by
 
 With ``--dummy`` the models have the shapes of the real ones (Qwen3-ASR 1.7B, Qwen3-VL 8B,
 Qwen3-TTS 1.7B) and random weights: times are those of the real models, words are not. A reply has
-40 tokens, a sentence ends after twelve on average, and speech has 2.5 codec frames a token.
+40 tokens, a piece that is spoken by itself has about eight, and speech 2.5 codec frames a token.
 
 Run ``python -m bench.omni_first_sound --dummy --machine "one H200"``.
 """
@@ -20,7 +20,7 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ import numpy as np
 import soundfile
 import yaml
 
-from backend.contract.events import ReplyText, SpeechChunk
+from backend.contract.events import ReplyText, SpeechChunk, StageTiming
 from backend.contract.media import AudioClip, VideoFrames
 from backend.contract.turn import Turn, TurnSettings
 from backend.engines.omni.engine import OmniEngine
@@ -49,19 +49,23 @@ PROFILE = ROOT / "deploy" / "aura_80gb.yaml"
 QUESTION = ROOT / "assets" / "question.wav"
 REPLY_TOKENS = 40
 FRAMES_A_TOKEN = 2.5
-SENTENCE_TOKENS = 12
+SENTENCE_TOKENS = 8
 HEARD_TOKENS = 16
 WAYS = ("bare", "engine")
 
 
 @dataclass(slots=True)
 class Took:
-    """One turn's times from the request on, in seconds, and the seconds of sound it gave."""
+    """One turn's times from the request on, and the sound that it gave, in seconds.
+
+    ``stages`` has the time to each stage's first output, as the engine measures it.
+    """
 
     text_s: float = 0.0
     sound_s: float = 0.0
     total_s: float = 0.0
     spoken_s: float = 0.0
+    stages: dict[str, float] = field(default_factory=dict)
 
 
 def main() -> None:
@@ -74,7 +78,8 @@ def main() -> None:
 
 async def _measure(options: argparse.Namespace, deploy: Path) -> None:
     began = time.monotonic()
-    engine = OmniEngine(Launch(deploy, sampling=_sampling(bare=False)))
+    launch = Launch(deploy, sampling=_sampling(bare=False), parallel=options.parallel_start)
+    engine = OmniEngine(launch)
     await engine.load(lambda *_: None)
     start_s = time.monotonic() - began
     print(f"engine ready in {start_s:.0f} s", flush=True)
@@ -113,6 +118,8 @@ async def _ask_engine(engine: OmniEngine, turn: Turn) -> Took:
             case SpeechChunk():
                 took.sound_s = took.sound_s or now
                 took.spoken_s += len(event.pcm) / event.sample_rate
+            case StageTiming():
+                took.stages[event.stage] = event.first_output_s
     took.total_s = time.perf_counter() - began
     return took
 
@@ -163,7 +170,7 @@ def _sampling(*, bare: bool) -> dict[str, dict[str, Any]]:
     frames = round(tokens * FRAMES_A_TOKEN)
     return {
         "hear": {"max_tokens": HEARD_TOKENS, "min_tokens": HEARD_TOKENS},
-        "think": {"min_tokens": REPLY_TOKENS, "seed": 7},
+        "think": {"max_tokens": REPLY_TOKENS, "min_tokens": REPLY_TOKENS, "seed": 7},
         "speak": {"max_tokens": frames + 1, "min_tokens": frames + 1},
     }
 
@@ -268,6 +275,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--deploy-config", type=Path, help="a deploy file with real models")
     parser.add_argument("--dummy", action="store_true", help="full size, random weights")
+    parser.add_argument("--parallel-start", action="store_true", help="on a GPU of its own")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sessions", type=_numbers, default=[1, 8])
     parser.add_argument("--frames", type=_numbers, default=[0, 8])

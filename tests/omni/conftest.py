@@ -101,7 +101,7 @@ def omni(tmp_path_factory) -> Iterator[Omni]:
     def make() -> OmniEngine:
         kind = "Base" if engines else "CustomVoice"
         models = write_aura_models(folder, kind)
-        deploy = write_aura_deploy(folder / f"{kind}.yaml", models)
+        deploy = write_aura_deploy(folder / f"{kind}.yaml", models, speech_tokens=16)
         engines.append(OmniEngine(Launch(deploy)))
         return engines[-1]
 

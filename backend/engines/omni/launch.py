@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _TELL_EVERY_S = 1.0
-_STOP_TIMEOUT_S = 8.0
+_STOP_TIMEOUT_S = 4.0
+_JOIN_TIMEOUT_S = 1.0
 _ENVIRONMENT = {
     "VLLM_OMNI_EVENT_DRIVEN_ORCH": "1",  # outputs are handed on as they come, not every ms
     "VLLM_NO_USAGE_STATS": "1",
@@ -50,6 +51,7 @@ class Launch:
         models: Models to run instead of the file's, by stage number.
         sampling: Sampling parameters to change, by stage name.
         stage_timeout_s: Seconds that one stage may take to start.
+        parallel: Start stages that share a GPU at the same time, for a GPU that nothing else uses.
         log_stats: Whether vLLM-Omni logs its own statistics.
     """
 
@@ -57,6 +59,7 @@ class Launch:
     models: Mapping[int, str] = field(default_factory=dict)
     sampling: Overrides = field(default_factory=dict)
     stage_timeout_s: int = 900
+    parallel: bool = False
     log_stats: bool = False
     _starting: asyncio.Task[StagedOmni] | None = None
 
@@ -100,15 +103,16 @@ class Launch:
 
     async def stop(self, omni: StagedOmni | None) -> None:
         """End the processes; a start under way is broken off."""
-        if omni is None and self._starting is not None:
-            if not self._starting.done():
-                _end_children()
-            with suppress(Exception, asyncio.CancelledError):
-                omni = await asyncio.wait_for(asyncio.shield(self._starting), _STOP_TIMEOUT_S)
-        self._starting = None
+        starting, self._starting = self._starting, None
+        if omni is None and starting is not None:
+            if not starting.done():
+                await asyncio.to_thread(_end_children)
+            with suppress(Exception):
+                omni = await asyncio.wait_for(asyncio.shield(starting), _STOP_TIMEOUT_S)
         if omni is not None:
-            await asyncio.to_thread(omni.shutdown)
-        _end_children()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.to_thread(omni.shutdown), _STOP_TIMEOUT_S)
+        await asyncio.to_thread(_end_children)
 
     def _make(self, profile: Profile) -> Any:
         for name, value in _ENVIRONMENT.items():
@@ -121,6 +125,7 @@ class Launch:
                 deploy_config=str(self._deploy_file(Path(folder))),
                 stage_init_timeout=self.stage_timeout_s,
                 init_timeout=4 * self.stage_timeout_s,
+                parallel_stage_init=self.parallel,
                 log_stats=self.log_stats,
             )
 
@@ -136,7 +141,12 @@ class Launch:
 
 
 def _end_children() -> None:
-    """Terminate what the stages left running."""
-    for child in multiprocessing.active_children():
-        _log.info("ending %s", child.name)
+    """End what the stages left running, so that the next start finds its memory free."""
+    children = multiprocessing.active_children()
+    for child in children:
         child.terminate()
+    for child in children:
+        child.join(_JOIN_TIMEOUT_S)
+        if child.is_alive():
+            _log.warning("%s had to be killed", child.name)
+            child.kill()

@@ -45,12 +45,14 @@ def stage_params(defaults: Sequence[Any], overrides: Overrides) -> list[Any]:
 
 def for_reply(params: Sequence[Any], max_reply_tokens: int) -> list[Any]:
     """The same for one turn, whose reply is at most ``max_reply_tokens`` long."""
-    return [params[0], _changed(params[1], {"max_tokens": max_reply_tokens}), *params[2:]]
+    fewest = min(params[1].min_tokens, max_reply_tokens)
+    lengths = {"max_tokens": max_reply_tokens, "min_tokens": fewest}
+    return [params[0], _changed(params[1], lengths), *params[2:]]
 
 
 def for_look(params: Sequence[Any]) -> list[Any]:
     """The same for a look ahead: the prompt is read, and the one token that it gives is dropped."""
-    return [params[0], _changed(params[1], {"max_tokens": 1}), *params[2:]]
+    return for_reply(params, 1)
 
 
 def _changed(params: Any, changes: Mapping[str, Any]) -> Any:

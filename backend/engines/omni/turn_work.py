@@ -108,10 +108,14 @@ class TurnWork:
     async def _answer(self, question: str) -> None:
         self._emit(StageStarted(turn_id=self._turn.id, stage=Stage.THINK))
         prompt = await self._pipeline.prompt_for(self._turn, question)
-        async with asyncio.TaskGroup() as group:
-            speech = SpokenReply(self._turn, self._pipeline, self._emit, group)
+        speech = SpokenReply(self._turn, self._pipeline, self._emit)
+        speaking = asyncio.create_task(speech.run())
+        try:
             await self._think(prompt, speech)
             speech.end()
+            await speaking
+        finally:
+            await stopped(speaking)
         self.speech_failed = speech.failed
 
     async def _think(self, prompt: dict[str, object], speech: SpokenReply) -> None:

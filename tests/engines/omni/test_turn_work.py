@@ -18,7 +18,7 @@ from backend.contract.events import (
     Transcript,
 )
 from backend.contract.media import AudioClip, VideoFrames
-from backend.contract.turn import Turn
+from backend.contract.turn import Turn, TurnSettings
 from backend.engines.events import events_of
 from backend.engines.failures import StageFailed
 from backend.engines.omni.turn_work import TurnWork
@@ -91,23 +91,7 @@ async def test_a_sentence_is_spoken_while_the_rest_is_still_being_written():
     assert reply(told) == "This is the first one. And the second."
 
 
-async def test_sentences_sound_in_their_order_although_the_next_is_ready_first():
-    pipeline = ScriptedPipeline("The first one is slow. The second one is fast.")
-    second = asyncio.Event()
-
-    async def slow_first(words: str) -> None:
-        if words.startswith("The first"):
-            await asyncio.wait_for(second.wait(), 5)
-        second.set()
-
-    pipeline.on_speak = slow_first
-    told = await events(pipeline, text="Hi")
-    assert len(pipeline.spoken) == 2
-    assert len(levels(told)) == 4
-    assert all(e.sample_rate == RATE for e in told if isinstance(e, SpeechChunk))
-
-
-async def test_no_more_than_two_sentences_are_made_at_a_time():
+async def test_sentences_are_spoken_one_at_a_time_in_their_order():
     pipeline = ScriptedPipeline("Number one. Number two. Number three. Number four.")
     most = 0
 
@@ -117,9 +101,18 @@ async def test_no_more_than_two_sentences_are_made_at_a_time():
         await asyncio.sleep(0.01)
 
     pipeline.on_speak = count
-    await events(pipeline, text="Hi")
-    assert len(pipeline.spoken) == 4
-    assert most == 2
+    told = await events(pipeline, text="Hi")
+    assert pipeline.spoken == ["Number one.", "Number two.", "Number three.", "Number four."]
+    assert most == 1
+    assert levels(told) == [0.01, 0.01, 0.02, 0.02, 0.03, 0.03, 0.04, 0.04]
+    assert {e.sample_rate for e in told if isinstance(e, SpeechChunk)} == {RATE}
+
+
+async def test_a_reply_that_is_wanted_in_words_alone_is_not_spoken():
+    pipeline = ScriptedPipeline()
+    told = await events(pipeline, text="Hi", settings=TurnSettings(spoken=False))
+    assert reply(told) == "Hello there."
+    assert pipeline.spoken == []
 
 
 @pytest.mark.parametrize("written", ["<|silent|>", "", " <|SILENT|>.\n", "<think>no</think>"])
