@@ -49,9 +49,6 @@ class Settings(BaseSettings):
     stage_timeout_s: int = Field(
         900, gt=0, description="Seconds that one stage of the omni engine may take to start."
     )
-    parallel_start: bool = Field(
-        False, description="Start the omni engine's stages at once, on a GPU of its own."
-    )
     log_stats: bool = Field(False, description="Have vLLM-Omni log its statistics.")
 
     recognizer: str = Field(

@@ -78,8 +78,7 @@ def main() -> None:
 
 async def _measure(options: argparse.Namespace, deploy: Path) -> None:
     began = time.monotonic()
-    launch = Launch(deploy, sampling=_sampling(bare=False), parallel=options.parallel_start)
-    engine = OmniEngine(launch)
+    engine = OmniEngine(Launch(deploy, sampling=_sampling(bare=False)))
     await engine.load(lambda *_: None)
     start_s = time.monotonic() - began
     print(f"engine ready in {start_s:.0f} s", flush=True)
@@ -275,7 +274,6 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--deploy-config", type=Path, help="a deploy file with real models")
     parser.add_argument("--dummy", action="store_true", help="full size, random weights")
-    parser.add_argument("--parallel-start", action="store_true", help="on a GPU of its own")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sessions", type=_numbers, default=[1, 8])
     parser.add_argument("--frames", type=_numbers, default=[0, 8])

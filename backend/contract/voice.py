@@ -54,6 +54,7 @@ class VoiceControls:
         style_chars: Longest style instruction, in characters.
         reference_s: Shortest and longest reference audio, in seconds.
         changes_speed: Whether ``voice_speed`` has an effect.
+        takes_token_ids: Whether the talker can be handed tokens instead of text.
     """
 
     modes: tuple[VoiceMode, ...] = (VoiceMode.NAMED,)
@@ -62,3 +63,4 @@ class VoiceControls:
     style_chars: int = 0
     reference_s: tuple[float, float] = (0.0, 0.0)
     changes_speed: bool = False
+    takes_token_ids: bool = False

@@ -10,7 +10,9 @@ _NAMES = {
     "el": "Greek",
     "en": "English",
     "es": "Spanish",
+    "fa": "Persian",
     "fi": "Finnish",
+    "fil": "Filipino",
     "fr": "French",
     "he": "Hebrew",
     "hi": "Hindi",
@@ -19,6 +21,8 @@ _NAMES = {
     "it": "Italian",
     "ja": "Japanese",
     "ko": "Korean",
+    "mk": "Macedonian",
+    "ms": "Malay",
     "nl": "Dutch",
     "no": "Norwegian",
     "pl": "Polish",
@@ -30,6 +34,7 @@ _NAMES = {
     "tr": "Turkish",
     "uk": "Ukrainian",
     "vi": "Vietnamese",
+    "yue": "Cantonese",
     "zh": "Chinese",
 }
 
@@ -42,8 +47,3 @@ def language_name(code: str) -> str:
 def language_code(name: str) -> str:
     """The ISO 639-1 code of a language by its English name in any case, or an empty string."""
     return next((code for code, known in _NAMES.items() if known.lower() == name.lower()), "")
-
-
-def language_codes() -> tuple[str, ...]:
-    """The ISO 639-1 codes of all languages that have a name here."""
-    return tuple(_NAMES)

@@ -48,7 +48,6 @@ def _omni(settings: Settings) -> Callable[[], Engine]:
             models=settings.models,
             sampling=settings.sampling,
             stage_timeout_s=settings.stage_timeout_s,
-            parallel=settings.parallel_start,
             log_stats=settings.log_stats,
         )
         return OmniEngine(launch)

@@ -95,6 +95,9 @@ class Omni:
 @pytest.fixture(scope="session")
 def omni(tmp_path_factory) -> Iterator[Omni]:
     """The app on an engine with voices of its own; each rebuilt engine copies voices instead."""
+    import omni_cpu
+
+    omni_cpu.prepare()
     folder = tmp_path_factory.mktemp("omni")
     engines: list[OmniEngine] = []
 

@@ -11,6 +11,12 @@ from backend.conversation.languages import language_code
 STYLE_CHARS = 500
 """Longest instruction that vLLM-Omni's pipeline takes (``tts_args.max_instructions_length``)."""
 
+HEARD_LANGUAGES = (
+    "ar", "cs", "da", "de", "el", "en", "es", "fa", "fi", "fil", "fr", "hi", "hu", "id", "it",
+    "ja", "ko", "mk", "ms", "nl", "pl", "pt", "ro", "ru", "sv", "th", "tr", "vi", "yue", "zh",
+)  # fmt: skip
+"""ISO 639 codes of the languages that Qwen3-ASR was trained on, from its model card."""
+
 PIPELINE_SPEAKER = "vivian"
 """Who speaks in vLLM-Omni's pipeline when no speaker is named."""
 
@@ -43,6 +49,7 @@ class TtsCheckpoint:
             languages=("auto", *self.languages),
             style_chars=0 if clones else STYLE_CHARS,
             reference_s=REFERENCE_S if clones else (0.0, 0.0),
+            takes_token_ids=True,
         )
 
 

@@ -88,7 +88,7 @@ def _check_reference(voice: VoiceSpec, controls: VoiceControls) -> None:
     if clip is None:
         _refuse("reference_missing", "Add a clip of the voice to copy.")
         return
-    _check_audio(clip, "clip of the voice", Field.SETTINGS)
+    _check_audio(clip, "clip of the voice", Field.VOICE)
     shortest, longest = controls.reference_s
     if not shortest <= clip.duration_s <= longest:
         text = (
@@ -127,4 +127,4 @@ def _check_frames(frames: VideoFrames) -> None:
 
 
 def _refuse(code: str, text: str) -> None:
-    raise TurnRefused(code, text, Field.SETTINGS)
+    raise TurnRefused(code, text, Field.VOICE)

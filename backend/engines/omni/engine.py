@@ -11,8 +11,8 @@ from backend.contract.engine import Capabilities, Progress
 from backend.contract.errors import EngineFailed
 from backend.contract.events import Event
 from backend.contract.turn import Turn
-from backend.conversation.languages import language_codes
 from backend.engines.events import Emit, events_of
+from backend.engines.omni.checkpoint import HEARD_LANGUAGES
 from backend.engines.omni.door import check_turn
 from backend.engines.omni.launch import Launch
 from backend.engines.omni.pipeline import Pipeline
@@ -117,7 +117,7 @@ class OmniEngine:
             name="AURA",
             summary=_SUMMARY,
             sees_pictures=True,
-            languages=("auto", *language_codes()),
+            languages=("auto", *HEARD_LANGUAGES),
             voice=pipeline.checkpoint.controls(),
             sample_rate=pipeline.sample_rate,
             max_concurrent_turns=_places(omni),

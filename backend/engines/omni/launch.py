@@ -51,7 +51,6 @@ class Launch:
         models: Models to run instead of the file's, by stage number.
         sampling: Sampling parameters to change, by stage name.
         stage_timeout_s: Seconds that one stage may take to start.
-        parallel: Start stages that share a GPU at the same time, for a GPU that nothing else uses.
         log_stats: Whether vLLM-Omni logs its own statistics.
     """
 
@@ -59,7 +58,6 @@ class Launch:
     models: Mapping[int, str] = field(default_factory=dict)
     sampling: Overrides = field(default_factory=dict)
     stage_timeout_s: int = 900
-    parallel: bool = False
     log_stats: bool = False
     _starting: asyncio.Task[StagedOmni] | None = None
 
@@ -125,7 +123,6 @@ class Launch:
                 deploy_config=str(self._deploy_file(Path(folder))),
                 stage_init_timeout=self.stage_timeout_s,
                 init_timeout=4 * self.stage_timeout_s,
-                parallel_stage_init=self.parallel,
                 log_stats=self.log_stats,
             )
 

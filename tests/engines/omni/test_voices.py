@@ -118,7 +118,7 @@ def test_a_voice_that_the_talker_could_choke_on_is_refused(voice, checkpoint, co
     with pytest.raises(TurnRefused) as refusal:
         check_voice(voice, checkpoint.controls())
     assert refusal.value.code == code
-    assert refusal.value.field == "settings"
+    assert refusal.value.field == "voice"
 
 
 def test_style_of_exactly_the_limit_is_taken():
