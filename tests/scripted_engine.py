@@ -24,6 +24,8 @@ from backend.contract.voice import VoiceControls
 
 RATE = 24_000
 
+ONE_VOICE = VoiceControls(speakers=("tone",), changes_speed=True)
+
 Script = Callable[["ScriptedEngine", Turn], AsyncIterator[Event]]
 
 
@@ -104,6 +106,7 @@ class ScriptedEngine:
 
     script: Script = field(default_factory=say)
     scripts: dict[str, Script] = field(default_factory=dict)
+    voice: VoiceControls = ONE_VOICE
     concurrent: int = 1
     load_s: float = 0.0
     load_error: str = ""
@@ -120,7 +123,7 @@ class ScriptedEngine:
             summary="A test double.",
             sees_pictures=False,
             languages=("auto", "en"),
-            voice=VoiceControls(speakers=("tone",), changes_speed=True),
+            voice=self.voice,
             sample_rate=RATE,
             max_concurrent_turns=self.concurrent,
         )

@@ -32,14 +32,14 @@ class Composer:
     errors: dict[Field, gr.HTML]
 
     @property
-    def inputs(self) -> list[gr.components.Component]:
-        """What Send reads, the session first."""
-        return [self.session, self.text, self.audio, self.video, self.image]
+    def boxes(self) -> list[gr.components.Component]:
+        """What the person fills, and a turn that begins empties."""
+        return [self.text, self.audio, self.video, self.image]
 
     @property
-    def outputs(self) -> list[gr.components.Component]:
-        """What Send changes: the four inputs, then the error lines in the fields' order."""
-        return [self.text, self.audio, self.video, self.image, *self.errors.values()]
+    def error_lines(self) -> list[gr.components.Component]:
+        """What Send changes, in the fields' order."""
+        return list(self.errors.values())
 
 
 def build_composer() -> Composer:
@@ -62,9 +62,9 @@ def build_composer() -> Composer:
         talk = gr.Button("Talk", variant="primary", scale=0, min_width=76, elem_id="talk")
         send = gr.Button("Send", scale=0, min_width=76, elem_id="send")
         stop = gr.Button("Stop", variant="stop", scale=0, min_width=76, elem_id="stop")
-    errors[Field.TEXT] = _error_line()
-    errors[Field.TURN] = _error_line()
-    errors[Field.AUDIO] = _error_line()
+    errors[Field.TEXT] = error_line()
+    errors[Field.TURN] = error_line()
+    errors[Field.AUDIO] = error_line()
     with gr.Tabs(elem_id="media"):
         with gr.Tab("Camera or video"):
             video = gr.Video(
@@ -74,7 +74,7 @@ def build_composer() -> Composer:
                 webcam_options=gr.WebcamOptions(mirror=False),
                 elem_id="video",
             )
-            errors[Field.VIDEO] = _error_line()
+            errors[Field.VIDEO] = error_line()
         with gr.Tab("Picture"):
             image = gr.Image(
                 sources=["upload", "webcam", "clipboard"],
@@ -84,7 +84,7 @@ def build_composer() -> Composer:
                 webcam_options=gr.WebcamOptions(mirror=False),
                 elem_id="picture",
             )
-            errors[Field.IMAGE] = _error_line()
+            errors[Field.IMAGE] = error_line()
         with gr.Tab("Sound file"):
             audio = gr.Audio(
                 sources=["upload"],
@@ -106,6 +106,7 @@ def build_composer() -> Composer:
     return Composer(session, text, audio, video, image, talk, send, stop, errors)
 
 
-def _error_line() -> gr.HTML:
+def error_line() -> gr.HTML:
+    """A line that shows what is wrong, and nothing while nothing is."""
     template = "{{#if value}}<p class='field-error' role='alert'>{{value}}</p>{{/if}}"
     return gr.HTML("", html_template=template, js_on_load=None, elem_classes="error-line")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gradio as gr
 
+from backend.contract.errors import Field
 from backend.conversation.registry import SessionRegistry
 from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
 from ui.composer import Composer, build_composer
 from ui.handlers import Sender
-from ui.settings_panel import build_settings_panel, remember
+from ui.settings_panel import SettingsPanel, build_settings_panel, remember
 
 MODULE = "import(new URL('omni/page.js', document.baseURI))"
 """The page's script; the browser loads it once, however many parts ask for it."""
@@ -28,30 +29,43 @@ def build_page(registry: SessionRegistry, engine: EngineThread, settings: Settin
             gr.HTML("<h1>Omni Live</h1>", elem_id="title", js_on_load=None)
             fresh = gr.Button("New conversation", size="sm", elem_id="new-conversation", scale=0)
         _mount("mountTranscript", "transcript-host")
-        _mount("mountStatus", "status-host")
+        status = _mount("mountStatus", "status-host", "() => trigger('change')")
         composer = build_composer()
-        with gr.Accordion("Settings", open=False, elem_id="settings"):
-            controls = build_settings_panel(settings)
-        _wire(composer, controls, fresh, _sender(registry, settings, composer))
-        remember(controls, page, engine)
+        with gr.Accordion("Settings", open=False, elem_id="settings") as fold:
+            panel = build_settings_panel(settings)
+        composer.errors[Field.VOICE] = panel.voice.error
+        sender = _sender(registry, engine, settings, composer)
+        _wire(composer, panel, fold, fresh, sender)
+        remember(panel, status, engine)
     return page
 
 
-def _mount(function: str, elem_id: str) -> None:
-    script = f"{MODULE}.then((page) => page.{function}(element.querySelector('.mount')))"
-    gr.HTML(
-        "<div class='mount'></div>", js_on_load=script, elem_id=elem_id, apply_default_css=False
+def _mount(function: str, elem_id: str, *arguments: str) -> gr.HTML:
+    given = ", ".join(("element.querySelector('.mount')", *arguments))
+    return gr.HTML(
+        "<div class='mount'></div>",
+        js_on_load=f"{MODULE}.then((page) => page.{function}({given}))",
+        elem_id=elem_id,
+        apply_default_css=False,
     )
 
 
-def _sender(registry: SessionRegistry, settings: Settings, composer: Composer) -> Sender:
-    limits = MediaLimits.from_settings(settings)
-    return Sender(registry, limits, list(composer.errors), max_text_chars=settings.max_text_chars)
+def _sender(
+    registry: SessionRegistry, engine: EngineThread, settings: Settings, composer: Composer
+) -> Sender:
+    return Sender(
+        registry,
+        engine,
+        MediaLimits.from_settings(settings),
+        list(composer.errors),
+        max_text_chars=settings.max_text_chars,
+    )
 
 
 def _wire(
     composer: Composer,
-    controls: list[gr.components.Component],
+    panel: SettingsPanel,
+    fold: gr.Accordion,
     fresh: gr.Button,
     sender: Sender,
 ) -> None:
@@ -59,11 +73,25 @@ def _wire(
     gr.on(
         [composer.send.click, composer.text.submit],
         sender.send,
-        [*composer.inputs, *controls],
-        composer.outputs,
+        [composer.session, *composer.boxes, *panel.inputs],
+        composer.error_lines,
         js="(...inputs) => window.omni ? window.omni.composer.fill(inputs) : inputs",
         trigger_mode="once",
         queue=False,
+        show_progress="hidden",
+        api_visibility="private",
+    ).success(
+        fn=None,
+        inputs=[*composer.boxes, *composer.error_lines],
+        outputs=composer.boxes,
+        js="(...values) => window.omni?.composer.clear(values)",
+        show_progress="hidden",
+        api_visibility="private",
+    ).success(
+        fn=None,
+        inputs=panel.voice.error,
+        outputs=fold,
+        js="(words) => window.omni?.composer.unfold(words)",
         show_progress="hidden",
         api_visibility="private",
     )

@@ -2,37 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import gradio as gr
 
 from backend.contract.engine import Capabilities
 from backend.contract.turn import TurnSettings
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
-
-LANGUAGES = {
-    "auto": "Automatic",
-    "en": "English",
-    "de": "Deutsch",
-    "fr": "Français",
-    "es": "Español",
-    "it": "Italiano",
-    "pt": "Português",
-    "zh": "中文",
-    "ja": "日本語",
-    "ko": "한국어",
-    "ru": "Русский",
-}
+from ui.choices import VoiceChoices
+from ui.languages import LANGUAGES, language_choices
+from ui.voice_panel import VoicePanel, build_voice_panel
 
 STORAGE_KEY = "omni-live-settings"
 
 LANGUAGE = 1
-"""Place of the language among the controls."""
+"""Place of the language among the general controls."""
+
+NOTHING_YET = "nothing yet"
+"""What a page shows of the engine before it has asked."""
 
 
-def build_settings_panel(settings: Settings) -> list[gr.components.Component]:
-    """Lay the panel out in the current Blocks; its controls in the order of ``Choices``."""
+@dataclass(frozen=True, slots=True)
+class SettingsPanel:
+    """The panel's components: those for every engine, and the voice part."""
+
+    general: list[gr.components.Component]
+    voice: VoicePanel
+
+    @property
+    def kept(self) -> list[gr.components.Component]:
+        """What the browser keeps."""
+        return [*self.general, *self.voice.kept]
+
+    @property
+    def inputs(self) -> list[gr.components.Component]:
+        """What Send reads, in the order of ``Choices.of``."""
+        return [*self.kept, self.voice.reference]
+
+
+def build_settings_panel(settings: Settings) -> SettingsPanel:
+    """Lay the panel out in the current Blocks."""
     defaults = TurnSettings()
-    controls: list[gr.components.Component] = [
+    general: list[gr.components.Component] = [
         gr.Textbox(
             defaults.system_prompt,
             label="Instructions to the assistant",
@@ -40,52 +52,67 @@ def build_settings_panel(settings: Settings) -> list[gr.components.Component]:
             max_length=2000,
             elem_id="system-prompt",
         ),
-        gr.Dropdown(_choices(None), value=defaults.language, label="Language spoken"),
+        gr.Dropdown(_understood(None), value=defaults.language, label="Language spoken"),
         gr.Slider(
             16, 512, defaults.max_reply_tokens, step=16, label="Longest reply", info="In tokens."
         ),
         gr.Slider(1, 64, settings.max_frames, step=1, label="Frames", info="Taken from a video."),
-        gr.Slider(
-            0.5, 2.0, defaults.voice_speed, step=0.05, label="Voice speed", info="1 is normal."
-        ),
     ]
-    return controls
+    return SettingsPanel(general, build_voice_panel())
 
 
-def remember(
-    controls: list[gr.components.Component], page: gr.Blocks, engine: EngineThread
-) -> None:
+def remember(panel: SettingsPanel, status: gr.HTML, engine: EngineThread) -> None:
     """Keep the choices in the browser and bring them back, as far as the engine knows them.
 
     Call it outside anything that folds: a folded BrowserState is not read.
+
+    Args:
+        panel: What holds the choices.
+        status: Its ``change`` says that the page has learned of a new state of the engine.
+        engine: Whose capabilities decide what there is to choose.
     """
     # A fixed key, so that what a browser keeps can still be read after the app restarts.
-    stored = gr.BrowserState(storage_key=STORAGE_KEY, secret="omni-live")  # noqa: S106
+    kept = gr.BrowserState(storage_key=STORAGE_KEY, secret="omni-live")  # noqa: S106
+    shown = gr.State(NOTHING_YET)
+    general, voice = panel.general, panel.voice
 
-    def store(*values: object) -> list[object]:
-        return list(values)
+    def restore(values: list[object] | None, shown_now: object) -> dict[object, object]:
+        known = engine.status.capabilities
+        if known == shown_now:
+            return gr.skip()
+        whole = values and len(values) == len(panel.kept)
+        first, rest = (values[: len(general)], values[len(general) :]) if whole else ([], [])
+        changes: dict[object, object] = {shown: known}
+        if shown_now == NOTHING_YET:  # later on the person may be typing
+            changes |= dict(zip(general, first, strict=False))
+        languages = _understood(known)
+        language = first[LANGUAGE] if first else "auto"
+        if language not in dict(languages).values():
+            language = "auto"
+        changes[general[LANGUAGE]] = gr.Dropdown(languages, value=language)
+        return changes | voice.show(VoiceChoices(*rest), known.voice if known else None)
 
-    def restore(values: list[object] | None) -> list[object]:
-        fresh = not values or len(values) != len(controls)
-        restored = [gr.skip()] * len(controls) if fresh else list(values or [])
-        choices = _choices(engine.status.capabilities)
-        known = {code for _, code in choices}
-        language = "auto" if fresh or restored[LANGUAGE] not in known else restored[LANGUAGE]
-        restored[LANGUAGE] = gr.Dropdown(choices, value=language)
-        return restored
-
-    page.load(restore, stored, controls, show_progress="hidden", api_visibility="private")
+    status.change(
+        restore,
+        [kept, shown],
+        [*general, *voice.outputs, shown],
+        trigger_mode="always_last",
+        queue=False,
+        show_progress="hidden",
+        api_visibility="private",
+    )
     gr.on(
-        [control.change for control in controls],
-        store,
-        controls,
-        stored,
+        [control.change for control in panel.kept],
+        None,
+        panel.kept,
+        kept,
+        js="(...values) => [values]",
         show_progress="hidden",
         api_visibility="private",
     )
 
 
-def _choices(engine: Capabilities | None) -> list[tuple[str, str]]:
+def _understood(engine: Capabilities | None) -> list[tuple[str, str]]:
     """The languages to choose from: those that the engine understands, once it is known."""
     known = {"auto", *engine.languages} if engine else set(LANGUAGES)
-    return [(name, code) for code, name in LANGUAGES.items() if code in known]
+    return language_choices(known & set(LANGUAGES))

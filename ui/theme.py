@@ -19,4 +19,10 @@ def make_theme() -> gr.themes.Base:
         neutral_hue=gr.themes.colors.slate,
         font=system_fonts,
         font_mono=("ui-monospace", "monospace"),
+    ).set(
+        body_text_color_subdued="*neutral_500",
+        block_info_text_color="*neutral_500",
+        checkbox_border_width="1px",
+        checkbox_border_color="*neutral_500",
+        checkbox_border_color_dark="*neutral_400",
     )

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from backend.conversation.pcm import to_pcm16
-from tests.browser.listening import Ear
+from backend.media.intake import read_question
+from tests.browser.listening import Ear, trimmed
 from tests.browser.world import assert_heard, last_turn, open_page, send, until
 from tests.scripted_engine import RATE, tone
+from ui import handlers
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -53,6 +56,17 @@ async def test_a_reply_of_a_fifth_of_a_second_is_heard_in_full(tab):
     await send(tab, "short")
     await last_turn(tab)
     assert_heard(await ear.reply())
+
+
+async def test_a_reply_is_heard_before_its_third_piece_is_made(tab, gate):
+    ear = await Ear.listen(tab)
+    await send(tab, "piecemeal")
+    await ear.begun()
+    assert await ear.pushed() == 2
+    gate.set()
+    await last_turn(tab)
+    assert len(await ear.reply()) >= len(trimmed(to_pcm16(tone(2.0))))
+    assert await ear.pushed() == 10
 
 
 async def test_silence_is_a_quiet_mark_with_its_reason_and_no_sound(tab):
@@ -129,6 +143,61 @@ async def test_an_empty_send_gives_a_hint_and_the_next_good_one_removes_it(tab):
     await send(tab, "hello")
     await last_turn(tab)
     await hint.wait_for(state="detached")
+
+
+async def test_a_refused_message_stays_to_be_mended(tab):
+    too_long = "x" * 8001
+    await send(tab, too_long)
+    await tab.locator(".field-error").wait_for()
+    assert await tab.input_value("#message textarea") == too_long
+
+
+@pytest.fixture
+def slow_reading(gate, monkeypatch):
+    """What comes with a question is read only once the gate has opened."""
+
+    def read(*question):
+        assert gate.wait(20)
+        return read_question(*question)
+
+    monkeypatch.setattr(handlers, "read_question", read)
+
+
+async def test_words_typed_while_a_video_is_read_stay_for_the_next(world, tab, slow_reading, gate):
+    await tab.get_by_text("A video with a question").click()
+    await tab.wait_for_function("document.querySelector('#video video')?.src")
+    await send(tab, "first")
+    await tab.fill("#message textarea", "second")
+    gate.set()
+    await last_turn(tab)
+    await tab.locator("#video video[src]").wait_for(state="detached")
+    assert await tab.input_value("#message textarea") == "second"
+    await tab.press("#message textarea", "Enter")
+    await last_turn(tab, count=2)
+    assert [turn.text for turn in world.engine.runs[-2:]] == ["first", "second"]
+    assert world.engine.runs[-1].frames is None
+    await message_is_empty(tab)
+
+
+async def test_a_picture_added_while_a_question_is_read_stays_for_the_next(
+    world, tab, slow_reading, gate, tmp_path
+):
+    Image.new("RGB", (64, 48), "red").save(tmp_path / "red.png")
+    await send(tab, "first")
+    await tab.get_by_role("tab", name="Picture").click()
+    await tab.locator("#picture input[type=file]").set_input_files(tmp_path / "red.png")
+    await tab.wait_for_selector("#picture img")
+    gate.set()
+    await message_is_empty(tab)
+    await send(tab, "what is this?")
+    await last_turn(tab, count=2)
+    assert world.engine.runs[-2].frames is None
+    assert len(world.engine.runs[-1].frames.images) == 1
+    await tab.locator("#picture img").wait_for(state="detached")
+
+
+async def message_is_empty(tab) -> None:
+    await tab.wait_for_function("!document.querySelector('#message textarea').value")
 
 
 async def test_two_tabs_hold_two_conversations(world, browser):
@@ -323,11 +392,14 @@ async def test_a_dead_engine_is_shown_and_comes_back(world, tab):
     assert len(world.engines) >= 2
 
 
-async def test_leaving_in_mid_reply_stops_the_work(world, browser):
+async def test_leaving_in_mid_reply_cancels_the_work(world, browser):
     context = await browser.new_context()
     tab = await context.new_page()
     await open_page(tab, world.url)
     await send(tab, "hang")
-    await until(lambda: world.engine.running == 1)
+    await tab.locator(".reply:not([hidden])").wait_for()
+    left = world.engine.runs[-1].id
+    await tab.close()
+    await until(lambda: left in world.engine.stopped, seconds=20)
+    assert world.engine.running == 0
     await context.close()
-    await until(lambda: world.engine.running == 0, seconds=20)

@@ -6,6 +6,8 @@ import asyncio
 import threading
 from collections.abc import Callable
 
+import numpy as np
+
 from backend.contract.events import (
     Notice,
     ReplyText,
@@ -55,6 +57,15 @@ async def held(engine, turn):
     yield SpeechChunk(turn_id=turn.id, pcm=tone(0.2), sample_rate=RATE)
 
 
+async def piecemeal(engine, turn):
+    """Say ten pieces of one tone; all but the first two are made once the gate has opened."""
+    yield ReplyText(turn_id=turn.id, delta="Piece by piece.")
+    for number, piece in enumerate(np.array_split(tone(2.0), 10)):
+        if number == 2:
+            await gate_opens()
+        yield SpeechChunk(turn_id=turn.id, pcm=piece, sample_rate=RATE)
+
+
 async def queued(engine, turn):
     """Wait for others, then hear for long."""
     yield Notice(turn_id=turn.id, code="queued", text="Two are before you.")
@@ -76,6 +87,7 @@ SCRIPTS = {
     "mute": say("Only words.", chunks=0),
     "halves": halves,
     "held": held,
+    "piecemeal": piecemeal,
     "queued": queued,
 }
 

@@ -5,11 +5,20 @@ const REPEAT_MS = 600;
 
 const OPEN = "[aria-expanded=true]";
 
+/** Message, sound, video and picture. */
+const BOXES = 4;
+
+/** Gradio's sign for a value that stays as it is. */
+const KEEP = { __type__: "update" };
+
+const UNFOLDING_MS = 300;
+
 export class Composer {
   #page;
   #pressedAt = -Infinity;
   #endedAt = null;
   #sentAt = 0;
+  #sent = [];
   #escapeTaken = false;
 
   constructor(page) {
@@ -21,14 +30,41 @@ export class Composer {
   }
 
   /**
-   * Puts this tab's session into the inputs of Send and notes the time.
-   * @param {unknown[]} inputs The first of them is the session's place.
+   * Puts this tab's session into the inputs of Send; notes what is sent, and the time.
+   * @param {unknown[]} inputs The session's place, the boxes, and what else Send reads.
    */
   fill(inputs) {
+    this.#sent = inputs.slice(1, 1 + BOXES).map((value) => JSON.stringify(value));
     this.#sentAt = this.#endedAt ?? performance.now();
     this.#endedAt = null;
     this.#page.sent();
     return [this.#page.sessionId, ...inputs.slice(1)];
+  }
+
+  /**
+   * Empties the boxes of what was sent, unless it was refused. What was put into them since then
+   * is for the next question.
+   * @param {unknown[]} values The boxes as they are now, then the error lines.
+   * @returns {unknown[]} The boxes as they shall be.
+   */
+  clear(values) {
+    const refused = values.slice(BOXES).some(Boolean);
+    const emptied = ["", null, null, null];
+    return this.#sent.map((sent, box) =>
+      refused || sent !== JSON.stringify(values[box]) ? KEEP : emptied[box],
+    );
+  }
+
+  /**
+   * Brings the voice part of the settings into view when its choices were refused.
+   * @param {string} words Why they were, or none.
+   * @returns {object} What becomes of the settings' fold.
+   */
+  unfold(words) {
+    if (!words) return KEEP;
+    const show = () => document.querySelector("#voice")?.scrollIntoView({ block: "nearest" });
+    setTimeout(show, UNFOLDING_MS);
+    return { ...KEEP, open: true };
   }
 
   /**

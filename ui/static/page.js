@@ -29,6 +29,8 @@ class Page {
   #underruns = 0;
   #recordedUntil = null;
   #clearing = false;
+  #engineState = "";
+  #tellEngine = null;
 
   constructor() {
     useSoundFor("playback");
@@ -47,8 +49,9 @@ class Page {
     this.#connect();
   }
 
-  /** Shows the status strip in this element. */
-  mountStatus(element) {
+  /** Shows the status strip in this element; calls `tellEngine` at each new state of the engine. */
+  mountStatus(element, tellEngine) {
+    this.#tellEngine = tellEngine;
     const status = new StatusStrip(element, () => this.send({ type: "omni.engine.rebuild" }));
     this.conversation.status = status;
     this.#notices.mount((text) => status.tell(text));
@@ -129,7 +132,17 @@ class Page {
     if (this.socket || !this.sessionId || !transcript || !status) return;
     this.socket = new RealtimeSocket(this.sessionId);
     this.socket.addEventListener("message", ({ detail }) => this.#receive(detail));
-    this.socket.addEventListener("lost", () => this.tell("link", LINK_LOST));
+    this.socket.addEventListener("lost", () => this.#lose());
+  }
+
+  #lose() {
+    this.tell("link", LINK_LOST);
+    this.#engineState = ""; // the app may come back with another engine
+  }
+
+  #follow(state) {
+    if (state !== this.#engineState) this.#tellEngine();
+    this.#engineState = state;
   }
 
   /** Sends what the app has to answer; an answer that stays away shows that the link is dead. */
@@ -153,6 +166,7 @@ class Page {
         break;
       case "omni.engine":
         this.conversation.status.showEngine(message);
+        this.#follow(message.state);
         break;
       case "input_audio_buffer.committed":
         this.#sendCommitted();
@@ -194,5 +208,6 @@ window.omni = page;
 /** @param {HTMLElement} element */
 export const mountTranscript = (element) => page.mountTranscript(element);
 
-/** @param {HTMLElement} element */
-export const mountStatus = (element) => page.mountStatus(element);
+/** @param {HTMLElement} element
+ *  @param {() => void} tellEngine */
+export const mountStatus = (element, tellEngine) => page.mountStatus(element, tellEngine);

@@ -1,0 +1,269 @@
+"""The voice part of the settings, on engines that let people choose much, and little."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from backend.contract.events import ReplyText, SpeechChunk, Stage, StageStarted, StageTiming
+from backend.contract.voice import VoiceControls, VoiceMode, VoiceSpec
+from backend.runtime.engine_thread import EngineThread
+from tests.browser.world import World, gate_opens, last_turn, open_page, send
+from tests.scripted_engine import ONE_VOICE, RATE, ScriptedEngine, die, echo, tone
+from tests.serving import serve
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+QUESTION = Path(__file__).parents[2] / "assets" / "question.wav"
+
+RICH = VoiceControls(
+    modes=(VoiceMode.NAMED, VoiceMode.CLONE),
+    speakers=("Vivian", "Ryan"),
+    languages=("auto", "en", "de"),
+    style_chars=500,
+    reference_s=(2, 30),
+    changes_speed=True,
+    takes_token_ids=True,
+)
+
+EVERYTHING = ["Speaker", "Language to speak", "Style", "Voice speed"]
+
+
+async def staged(engine, turn):
+    """Go through all four stages and say what each one took."""
+    for stage in Stage:
+        yield StageStarted(turn_id=turn.id, stage=stage)
+        yield StageTiming(turn_id=turn.id, stage=stage, queue_s=0, first_output_s=0.1, total_s=0.25)
+    yield ReplyText(turn_id=turn.id, delta="Done.")
+    yield SpeechChunk(turn_id=turn.id, pcm=tone(0.2), sample_rate=RATE)
+
+
+class LateEngine(ScriptedEngine):
+    """Ready once the gate has opened."""
+
+    async def load(self, progress):
+        await gate_opens()
+
+
+@pytest.fixture(scope="module")
+def rich():
+    """The app on an engine with every control."""
+    engines = []
+
+    def make() -> ScriptedEngine:
+        engines.append(ScriptedEngine(echo, scripts={"staged": staged}, voice=RICH))
+        return engines[-1]
+
+    with serve(EngineThread(make)) as url:
+        yield World(url, engines)
+
+
+@pytest.fixture
+def late(gate):
+    """Address of the app on an engine that is ready once the gate has opened."""
+    with serve(EngineThread(lambda: LateEngine(echo, voice=RICH))) as url:
+        yield url
+
+
+@pytest.fixture
+def changing():
+    """The app on an engine with every control; the one after it has a single voice."""
+    engines = []
+
+    def make() -> ScriptedEngine:
+        voice = ONE_VOICE if engines else RICH
+        engines.append(ScriptedEngine(echo, scripts={"die": die}, voice=voice))
+        return engines[-1]
+
+    with serve(EngineThread(make)) as url:
+        yield World(url, engines)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def panel(rich, page):
+    """The page of the engine with every control, its settings open."""
+    await open_page(page, rich.url)
+    await open_settings(page)
+    await page.get_by_label("Copy a voice").wait_for()
+    return page
+
+
+async def open_settings(page) -> None:
+    await page.get_by_role("button", name="Settings").click()
+    await page.locator("#voice").wait_for()
+
+
+async def choose(page, label: str, option: str) -> None:
+    await page.get_by_label(label).click()
+    await page.get_by_role("option", name=option).click()
+
+
+async def copy(page, words: str = "") -> None:
+    """Choose to copy the voice of the sample question."""
+    await page.get_by_label("Copy a voice").check()
+    await page.locator("#reference input[type=file]").set_input_files(QUESTION)
+    await page.locator("#reference [data-testid^=waveform]").wait_for()
+    await page.fill("#reference-text textarea", words)
+
+
+async def refusal(page) -> str:
+    line = page.locator("#voice .field-error")
+    await line.wait_for()
+    return await line.inner_text()
+
+
+async def test_an_engine_with_every_control_shows_them_all(panel):
+    for label in EVERYTHING:
+        assert await panel.get_by_label(label).first.is_visible(), label
+    assert await panel.locator("#voice-note").is_hidden()
+    assert await panel.locator("#reference").count() == 0
+    await panel.get_by_role("button", name="Advanced").click()
+    await panel.get_by_label("Hand over tokens instead of text").wait_for()
+    await panel.get_by_label("Copy a voice").check()
+    await panel.get_by_text("Voice to copy, 2 to 30 s").wait_for()
+    await panel.get_by_label("Speaker").wait_for(state="detached")
+
+
+async def test_an_engine_with_one_voice_shows_why_there_is_no_choice(tab):
+    await open_settings(tab)
+    await tab.get_by_text("This engine speaks with one voice of its own.").wait_for()
+    assert await tab.get_by_label("Voice speed").first.is_visible()
+    for label in ("Copy a voice", "Speaker", "Language to speak", "Style"):
+        assert await tab.get_by_label(label).count() == 0, label
+    for part in ("#style-counter", "#advanced", "#reference"):
+        assert not await tab.locator(part).is_visible(), part
+
+
+async def test_characters_of_the_style_are_counted_while_they_are_typed(rich, panel):
+    counter = panel.locator("#style-counter p")
+    await panel.locator("#voice-style textarea").press_sequentially("warm 😀")
+    await counter.get_by_text("6 of 500 characters").wait_for()
+    await panel.fill("#voice-style textarea", "x" * 501)
+    await panel.locator("#style-counter p.over").wait_for()
+    await send(panel, "stay here")
+    assert await refusal(panel) == "The style has 501 characters; the limit is 500."
+    assert await panel.input_value("#message textarea") == "stay here"
+    await panel.fill("#voice-style textarea", "calm")
+    await panel.press("#message textarea", "Enter")
+    await last_turn(panel)
+    assert rich.engine.runs[-1].settings.voice.style == "calm"
+    await panel.locator("#voice .field-error").wait_for(state="detached")
+
+
+async def test_a_clone_mistake_opens_the_settings_and_loses_nothing(rich, panel):
+    await panel.get_by_label("Copy a voice").check()
+    for _ in range(2):
+        await panel.get_by_role("button", name="Settings").click()
+        await panel.locator("#voice").wait_for(state="hidden")
+        await send(panel, "stay here")
+        assert await refusal(panel) == (
+            "Add the voice to copy: upload a clip of it, or record one."
+        )
+        await panel.wait_for_function(
+            "() => { const { top } = document.querySelector('#voice .field-error')"
+            ".getBoundingClientRect(); return top >= 0 && top < innerHeight }"
+        )
+        assert await panel.input_value("#message textarea") == "stay here"
+    await copy(panel, "  ")
+    await panel.press("#message textarea", "Enter")
+    await panel.get_by_text("Write the words that are spoken in the voice to copy").wait_for()
+    assert await panel.locator(".turn").count() == 0
+    await panel.get_by_label("A voice of the model").check()
+    await panel.press("#message textarea", "Enter")
+    await last_turn(panel)
+    assert rich.engine.runs[-1].text == "stay here"
+    assert rich.engine.runs[-1].settings.voice == VoiceSpec(VoiceMode.NAMED, "Vivian")
+
+
+async def test_a_voice_is_copied_from_an_uploaded_clip_for_as_long_as_it_is_there(rich, panel):
+    await copy(panel, "How many legs does a spider have?")
+    for count in (1, 2):
+        await send(panel, "say this")
+        await last_turn(panel, count=count)
+        voice = rich.engine.runs[-1].settings.voice
+        assert voice.reference_audio.duration_s == pytest.approx(3.0, abs=0.1)
+        assert voice.reference_text == "How many legs does a spider have?"
+    await panel.fill("#reference-text textarea", "")
+    await panel.get_by_label("Copy the sound of the voice only").check()
+    await send(panel, "and this")
+    await last_turn(panel, count=3)
+    assert rich.engine.runs[-1].settings.voice.x_vector_only
+
+
+async def test_choices_survive_a_reload(rich, panel):
+    await choose(panel, "Speaker", "Ryan")
+    await choose(panel, "Language to speak", "Deutsch")
+    await panel.fill("#voice-style textarea", "warm")
+    await asyncio.sleep(0.5)
+    await panel.reload()
+    await open_settings(panel)
+    await panel.get_by_label("Copy a voice").wait_for()
+    assert await panel.input_value("#voice-style textarea") == "warm"
+    assert await panel.inner_text("#style-counter p") == "4 of 500 characters"
+    assert await panel.get_by_label("Speaker").input_value() == "Ryan"
+    await send(panel, "hello")
+    await last_turn(panel)
+    spec = VoiceSpec(VoiceMode.NAMED, "Ryan", "de", "warm")
+    assert rich.engine.runs[-1].settings.voice == spec
+
+
+async def test_an_engine_that_is_ready_later_brings_its_controls_without_a_reload(late, page, gate):
+    await page.goto(late)
+    await page.wait_for_selector(".engine[data-state=loading]")
+    await open_settings(page)
+    await page.get_by_text("is shown once the engine is ready.").wait_for()
+    await page.fill("#system-prompt textarea", "Typed while it loads.")
+    assert await page.get_by_label("Copy a voice").count() == 0
+    gate.set()
+    await page.get_by_label("Copy a voice").wait_for()
+    assert await page.locator("#voice-note").is_hidden()
+    assert await page.input_value("#system-prompt textarea") == "Typed while it loads."
+
+
+async def test_choices_of_another_engine_never_stand_in_the_way(changing, page):
+    await open_page(page, changing.url)
+    await open_settings(page)
+    await choose(page, "Speaker", "Ryan")
+    await page.fill("#voice-style textarea", "warm")
+    await send(page, "die")
+    await last_turn(page, "failed")
+    await page.get_by_text("This engine speaks with one voice of its own.").wait_for()
+    await send(page, "hello")
+    await last_turn(page, count=2)
+    assert changing.engine.runs[-1].settings.voice == VoiceSpec(VoiceMode.NAMED, "tone")
+
+
+async def test_the_voice_is_chosen_by_keyboard_alone(panel):
+    await panel.get_by_label("A voice of the model").focus()
+    await panel.keyboard.press("Tab")
+    await panel.keyboard.press("Space")
+    await panel.locator("#reference").wait_for()
+    await panel.get_by_label("Copy the sound of the voice only").focus()
+    await panel.keyboard.press("Space")
+    assert await panel.get_by_label("Copy the sound of the voice only").is_checked()
+    await panel.keyboard.press("Tab")
+    await panel.keyboard.press("ArrowDown")
+    await panel.keyboard.press("Enter")
+    assert await panel.get_by_label("Language to speak").input_value() == "English"
+
+
+async def test_everything_fits_a_phone(rich, browser):
+    context = await browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    phone = await context.new_page()
+    await open_page(phone, rich.url)
+    await open_settings(phone)
+    await copy(phone, "word " * 60)
+    assert await phone.evaluate("document.documentElement.scrollWidth") <= 390
+    await context.close()
+
+
+async def test_all_four_stages_show_their_times(panel):
+    await send(panel, "staged")
+    await last_turn(panel)
+    for stage in Stage:
+        chip = panel.locator(f".chip[data-stage={stage}][data-state=done]")
+        await chip.wait_for()
+        assert (await chip.locator(".chip-time").inner_text()).endswith(" s")
