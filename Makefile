@@ -34,7 +34,7 @@ browser: $(DEV_ENV)/ready chromium
 	$(DEV_ENV)/bin/python -m pytest -m browser $(ARGS)
 
 omni: $(OMNI_ENV)/ready chromium
-	$(OMNI_ENV)/bin/python -m pytest -m omni tests/omni tests/deploy plugins $(ARGS)
+	$(OMNI_ENV)/bin/python -m pytest tests/omni tests/deploy/test_profiles_in_vllm_omni.py plugins $(ARGS)
 
 bench: $(DEV_ENV)/ready chromium
 	$(DEV_ENV)/bin/python -m bench.first_sound $(ARGS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import os
 from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,6 +98,9 @@ def omni(tmp_path_factory) -> Iterator[Omni]:
     """The app on an engine with voices of its own; each rebuilt engine copies voices instead."""
     import omni_cpu
 
+    # One thread each for four stages on few cores, and no look for models that are all here.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
     omni_cpu.prepare()
     folder = tmp_path_factory.mktemp("omni")
     engines: list[OmniEngine] = []

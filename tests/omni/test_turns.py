@@ -31,7 +31,8 @@ from backend.contract.voice import VoiceMode, VoiceSpec
 from backend.engines.omni import pipeline as pipeline_module
 from backend.engines.omni.sampling import SILENT_ID
 from tests.browser.conftest import CHROMIUM_ARGS
-from tests.browser.world import open_page
+from tests.browser.listening import Ear
+from tests.browser.world import open_page, send
 
 pytestmark = [
     pytest.mark.omni,
@@ -103,8 +104,10 @@ async def test_the_thinking_stage_reads_the_words_and_the_frames(omni, clip, fra
     async def tokens_read(turn: Turn) -> int:
         pipeline = omni.engine.pipeline
         prompt = await pipeline.prompt_for(turn, "What is this?")
-        async with aclosing(pipeline.think(prompt, 2, f"{turn.id}-count")) as outputs:
-            return [output async for output in outputs][-1].metrics["1"]["num_tokens_in"]
+        params = pipeline_module.for_reply(pipeline._params, 2)
+        run = pipeline.omni.run(1, prompt, f"{turn.id}-count", params)
+        async with aclosing(run) as outputs:
+            return len([output async for output in outputs][-1].prompt_token_ids)
 
     words = await omni.on_engine(tokens_read(Turn("tests", 0, text="x")))
     seen = await omni.on_engine(tokens_read(Turn("tests", 0, text="x", frames=frames)))
@@ -213,12 +216,10 @@ async def test_a_question_typed_in_the_page_is_answered_aloud(omni):
         )
         page = await (await browser.new_context()).new_page()
         await open_page(page, omni.url)
-        started = page.evaluate(
-            "new Promise(r => window.omni.player.addEventListener('started', () => r(true)))"
-        )
-        await page.locator("#message textarea").fill("Hello")
-        await page.keyboard.press("Enter")
-        assert await asyncio.wait_for(started, 120)
+        ear = await Ear.listen(page)
+        await send(page, "Hello")
+        await ear.begun()
+        await page.wait_for_selector(".turn:nth-of-type(1) .reply:not(:empty)")
         await browser.close()
 
 

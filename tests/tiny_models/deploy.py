@@ -44,7 +44,7 @@ def write_aura_deploy(
     first_chunk_frames: int = 4,
     chunk_frames: int = 10,
 ) -> Path:
-    """Write the deploy file that runs ``models`` without weights.
+    """Write the deploy file that runs ``models`` with weights that ``omni_cpu`` makes up.
 
     Args:
         path: Where to.
@@ -73,7 +73,6 @@ def write_aura_deploy(
             "default_sampling_params": {
                 "temperature": 0.7,
                 "max_tokens": reply_tokens,
-                "stop_token_ids": [151_669],
                 "skip_special_tokens": False,  # <|silent|> is one of them, and must be seen
             },
         },
@@ -82,7 +81,7 @@ def write_aura_deploy(
             "dtype": "bfloat16",  # the talker copies between tensors of this type and its own
             "output_connectors": {"to_stage_3": "memory"},
             "default_sampling_params": sampled | {"max_tokens": speech_tokens, "min_tokens": 2},
-            "subtalker_sampling_params": {"do_sample": True, "temperature": 0.9, "top_k": 50},
+            "subtalker_sampling_params": {"do_sample": False},  # it takes no seed
         },
         {
             **_stage(3, models.tts, max_num_seqs, max_model_len=65_536),
@@ -121,7 +120,7 @@ def _stage(number: int, model: Path, max_num_seqs: int, *, max_model_len: int) -
         "stage_id": number,
         "model": str(model),
         "devices": str(number),  # a lock of its own, so that all stages start at once
-        "load_format": "dummy",
+        "load_format": "random",
         "max_num_seqs": max_num_seqs,
         "max_model_len": max_model_len,
         "max_num_batched_tokens": max_model_len,

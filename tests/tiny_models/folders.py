@@ -127,7 +127,8 @@ def write_tts(
     vocab_size = _write_tokenizer(folder, size, SPEECH_TOKENS, {})
     dimensions = size.value
     custom = kind == "CustomVoice"
-    predictor = {"vocab_size": 2048, "num_code_groups": 16, "rope_theta": 1_000_000}
+    groups = dimensions.code_groups
+    predictor = {"vocab_size": 2048, "num_code_groups": groups, "rope_theta": 1_000_000}
     _write_config(
         folder,
         {
@@ -143,7 +144,7 @@ def write_tts(
             "talker_config": {
                 "model_type": "qwen3_tts_talker",
                 **dimensions.talker.config(vocab_size=3072),
-                "num_code_groups": 16,
+                "num_code_groups": groups,
                 "text_vocab_size": vocab_size,
                 "text_hidden_size": dimensions.talker.hidden,
                 "position_id_per_seconds": 13,
@@ -175,7 +176,7 @@ def _write_codec(folder: Path, dimensions: Dimensions) -> None:
         {
             "architectures": ["Qwen3TTSTokenizerV2Model"],
             "model_type": "qwen3_tts_tokenizer_12hz",
-            "encoder_valid_num_quantizers": 16,
+            "encoder_valid_num_quantizers": dimensions.code_groups,
             "input_sample_rate": 24_000,
             "output_sample_rate": 24_000,
             "encode_downsample_rate": 1920,
@@ -191,7 +192,7 @@ def _write_codec(folder: Path, dimensions: Dimensions) -> None:
             "decoder_config": {
                 **dimensions.codec_decoder,
                 "codebook_size": 2048,
-                "num_quantizers": 16,
+                "num_quantizers": dimensions.code_groups,
                 "upsample_rates": [8, 5, 4, 3],
                 "upsampling_ratios": [2, 2],
                 "sliding_window": 72,
@@ -229,8 +230,9 @@ def _write_tokenizer(
 
 
 def _write_config(folder: Path, config: dict[str, Any]) -> None:
-    # Newer files would be taken for Mistral's, with a warning and another tokenizer.
-    write_json(folder / "config.json", config | {"transformers_version": "4.57.1"})
+    # Without a version, a tokenizer of this size is taken for one of Mistral's that needs mending.
+    about = {"dtype": "bfloat16", "transformers_version": "4.57.1"}
+    write_json(folder / "config.json", config | about)
     write_json(
         folder / "generation_config.json",
         {"eos_token_id": [151_645, 151_643], "pad_token_id": 151_643},

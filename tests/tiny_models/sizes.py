@@ -54,6 +54,8 @@ class Dimensions:
     aura_vision: dict[str, Any]
     talker: Decoder
     code_predictor: dict[str, Any]
+    code_groups: int
+    """Codes per frame of sound; the talker runs its code predictor once for each but the first."""
     speaker_channels: int
     codec_encoder: dict[str, Any]
     codec_decoder: dict[str, Any]
@@ -91,6 +93,7 @@ class Size(Enum):
             "num_key_value_heads": 1,
             "head_dim": 32,
         },
+        code_groups=4,
         speaker_channels=16,
         codec_encoder={
             "hidden_size": 32,
@@ -103,7 +106,7 @@ class Size(Enum):
             "codebook_dim": 16,
             "vector_quantization_hidden_dimension": 16,
             "upsample_groups": 32,
-            "num_quantizers": 16,
+            "num_quantizers": 8,
         },
         codec_decoder={
             "codebook_dim": 32,
@@ -144,6 +147,7 @@ class Size(Enum):
             "num_key_value_heads": 8,
             "head_dim": 128,
         },
+        code_groups=16,
         speaker_channels=512,
         codec_encoder={
             "hidden_size": 512,

@@ -1,8 +1,9 @@
-"""A tokenizer with the ids of Qwen's, in which nearly every id is a word."""
+"""A tokenizer with the ids of Qwen's, in which every id below the control tokens is a word."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ def write_tokenizer(folder: Path, special: dict[str, int], markup: dict[str, int
     control = {token: WORD_IDS + n for n, token in enumerate(_CONTROL)} | special
     shown = {token: WORD_IDS + len(_CONTROL) + n for n, token in enumerate(_MARKUP)} | markup
     named = {number: token for token, number in (control | shown).items()}
-    end = max(named) + 1
+    size = max(named) + 1
     write_json(
         folder / "tokenizer.json",
         {
@@ -84,7 +85,7 @@ def write_tokenizer(folder: Path, special: dict[str, int], markup: dict[str, int
             "added_tokens": [
                 # A hole would shift every id after it.
                 _added_token(named.get(n, f"<|unused_{n}|>"), n, special=named.get(n) not in shown)
-                for n in range(WORD_IDS, end)
+                for n in range(WORD_IDS, size)
             ],
             "normalizer": {"type": "NFC"},
             "pre_tokenizer": {
@@ -124,7 +125,7 @@ def write_tokenizer(folder: Path, special: dict[str, int], markup: dict[str, int
             "extra_special_tokens": {k: v for k, v in names.items() if v in control},
         },
     )
-    return end
+    return size
 
 
 def _added_token(token: str, number: int, *, special: bool) -> dict[str, object]:
@@ -132,6 +133,7 @@ def _added_token(token: str, number: int, *, special: bool) -> dict[str, object]
     return {"id": number, "content": token, "special": special, **flags}
 
 
+@cache
 def _vocabulary() -> dict[str, int]:
     """Bytes first, as in every byte-level vocabulary, then words; ``Ġ`` is a space before."""
     vocabulary = {symbol: number for number, symbol in enumerate(_byte_symbols())} | _FIXED

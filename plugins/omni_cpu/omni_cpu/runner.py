@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from vllm.v1.utils import CpuGpuBuffer
 from vllm.v1.worker.cpu_model_runner import CPUModelRunner
@@ -21,7 +19,7 @@ class _OnCpu(CPUModelRunner):
         buffer.gpu = buffer.cpu
         return buffer
 
-    def load_model(self, *args: Any, **kwargs: Any) -> None:
+    def load_model(self, *args: object, **kwargs: object) -> None:
         # vLLM leaves this open where there are no graphs; the talker sizes its buffers by it.
         if self.compilation_config.max_cudagraph_capture_size is None:
             self.compilation_config.max_cudagraph_capture_size = 0

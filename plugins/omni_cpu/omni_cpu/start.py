@@ -6,21 +6,21 @@ The imports of one stage take about half a minute of a core, far more than a sma
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
-from multiprocessing import context, forkserver, get_context
+from multiprocessing import context, parent_process
+from threading import Thread
 from typing import TypeVar
-
-from vllm.model_executor.models import registry
-from vllm.utils import system_utils
 
 _T = TypeVar("_T")
 
 
 class _StageProcess(context.ForkServerProcess):
-    """A process that starts with its parent's environment, as a spawned one would.
+    """A process that begins and ends as a spawned one would.
 
-    The server that it is forked from keeps the environment of its own start, and every stage may
-    name variables of its own.
+    The server that it is forked from keeps the environment of its own start, while every stage may
+    name variables of its own; and the server, not the program, is what the system takes for its
+    parent, so that vLLM-Omni's request to be ended with its parent has no effect.
     """
 
     _environment: dict[str, str]
@@ -32,37 +32,51 @@ class _StageProcess(context.ForkServerProcess):
     def run(self) -> None:
         os.environ.clear()
         os.environ.update(self._environment)
+        Thread(target=_end_with_the_program, daemon=True).start()
         super().run()
 
 
+def _end_with_the_program() -> None:
+    program = parent_process()
+    if program is not None:
+        program.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
 class _StageContext(context.ForkServerContext):
-    Process = _StageProcess  # type: ignore[assignment]
+    Process = _StageProcess
 
 
 def fork_stages() -> None:
     """Fork the stages from one process that has done their imports, in place of spawning them.
 
-    That process only imports: it has no threads and no open devices, so a copy of it is sound.
+    That process only imports: it has no threads of its own and no open devices, so that a copy of
+    it is sound.
     """
-    stages = _StageContext()
-    stages.set_forkserver_preload(["omni_cpu.preload"])
+    from vllm.utils import system_utils
+
+    stages = stage_context(["omni_cpu.preload"])
     system_utils.get_mp_context = lambda: stages
 
 
-def prepare() -> None:
-    """Begin with the imports of the stages now, beside those of the caller.
+def stage_context(imports: list[str]) -> context.ForkServerContext:
+    """Where stages come from.
 
-    Call it first thing in a program that will start an engine. It returns at once.
+    Args:
+        imports: The modules that the process they are forked from has imported.
     """
-    get_context("forkserver").set_forkserver_preload(["omni_cpu.preload"])
-    forkserver.ensure_running()
+    stages = _StageContext()
+    stages.set_forkserver_preload(imports)
+    return stages
 
 
 def inspect_models_here() -> None:
     """Look at model classes in this process.
 
-    vLLM does that in processes of their own, one per class, lest it open a GPU.
+    vLLM does that in a process of its own for each class that it meets for the first time, lest
+    it open a GPU.
     """
+    from vllm.model_executor.models import registry
 
     def run_here(look: Callable[[], _T]) -> _T:
         return look()

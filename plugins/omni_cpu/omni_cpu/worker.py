@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from vllm.config import VllmConfig
 from vllm.v1.worker.cpu_worker import CPUWorker
 from vllm_omni.worker.mixins import OmniWorkerMixin
 
+from omni_cpu import random_weights  # noqa: F401  registers itself
 from omni_cpu.cuda import answer_for_absent_cuda
 from omni_cpu.runner import CpuARModelRunner, CpuGenerationModelRunner
 
@@ -18,7 +19,7 @@ KV_CACHE_BYTES = 1 << 30
 class _CpuWorker(OmniWorkerMixin, CPUWorker):
     model_runner_cls: ClassVar[type[CpuARModelRunner | CpuGenerationModelRunner]]
 
-    def __init__(self, vllm_config: VllmConfig, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, vllm_config: VllmConfig, *args: object, **kwargs: object) -> None:
         # vLLM would take its share of the memory of the whole machine, for every stage.
         if vllm_config.cache_config.kv_cache_memory_bytes is None:
             vllm_config.cache_config.kv_cache_memory_bytes = KV_CACHE_BYTES
