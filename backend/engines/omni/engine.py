@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import partial
@@ -11,6 +12,7 @@ from backend.contract.engine import Capabilities, Progress
 from backend.contract.errors import EngineFailed
 from backend.contract.events import Event
 from backend.contract.turn import Turn
+from backend.engines.ending import stopped
 from backend.engines.events import Emit, events_of
 from backend.engines.omni.checkpoint import HEARD_LANGUAGES
 from backend.engines.omni.door import check_turn
@@ -34,6 +36,7 @@ class OmniEngine:
         self._omni: StagedOmni | None = None
         self._pipeline: Pipeline | None = None
         self._capabilities: Capabilities | None = None
+        self._closing = asyncio.Event()
 
     @property
     def pipeline(self) -> Pipeline:
@@ -90,7 +93,17 @@ class OmniEngine:
 
     async def _work(self, turn: Turn, emit: Emit) -> None:
         work = TurnWork(turn, self.pipeline, emit)
-        await work.run()
+        working = asyncio.create_task(work.run())
+        closing = asyncio.create_task(self._closing.wait())
+        try:
+            # Nobody answers a request of an engine that is shut down for another turn's sake.
+            await asyncio.wait({working, closing}, return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                raise EngineFailed("It was stopped while this was being worked on.")
+            await working
+        finally:
+            await stopped(working)
+            await stopped(closing)
         if work.speech_failed:
             await self.health()
 
@@ -109,6 +122,7 @@ class OmniEngine:
 
     async def close(self) -> None:
         """Stop the stages and their processes. Harmless a second time, also while it loads."""
+        self._closing.set()
         omni, self._omni = self._omni, None
         await self._launch.stop(omni)
 

@@ -10,6 +10,7 @@ import psutil
 import pytest
 import torch
 import vllm.platforms
+import vllm_omni  # noqa: F401 - finds the platform, so it has to come before it
 from omni_cpu import activate
 from omni_cpu.cuda import answer_for_absent_cuda
 from omni_cpu.platform import CpuOmniPlatform

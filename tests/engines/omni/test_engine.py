@@ -1,0 +1,90 @@
+"""The engine around the pipeline: its turns end with it."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from backend.contract.engine import Capabilities
+from backend.contract.errors import EngineFailed, TurnRefused
+from backend.contract.turn import Turn, TurnSettings
+from backend.contract.voice import VoiceControls
+from backend.engines.omni.engine import OmniEngine
+from tests.engines.omni.doubles import ScriptedPipeline
+
+
+class ScriptedLaunch:
+    """Starts nothing, and notes that it was told to stop."""
+
+    stopped = False
+
+    async def stop(self, omni: object) -> None:
+        self.stopped = True
+
+
+@pytest.fixture
+def engine():
+    """A loaded engine on a scripted pipeline; ``engine.ill`` says whether a stage is dead."""
+    engine = OmniEngine(ScriptedLaunch())
+
+    async def check_health() -> None:
+        if engine.ill:
+            raise RuntimeError("dead")
+
+    engine.ill = False
+    engine._omni = SimpleNamespace(check_health=check_health)
+    engine._pipeline = ScriptedPipeline()
+    engine._capabilities = Capabilities(
+        name="AURA",
+        summary="",
+        sees_pictures=True,
+        languages=("auto",),
+        voice=VoiceControls(speakers=("Vivian",)),
+        sample_rate=24_000,
+    )
+    return engine
+
+
+async def told(engine: OmniEngine, **turn: object) -> list[object]:
+    return [event async for event in engine.run(Turn("session", 0, **turn))]
+
+
+async def test_a_turn_of_an_engine_that_is_closed_for_another_ones_sake_ends_at_once(engine):
+    engine._pipeline.on_word = asyncio.Event().wait
+    turn = asyncio.create_task(told(engine, text="Hi"))
+    await asyncio.sleep(0.05)
+    await engine.close()
+    with pytest.raises(EngineFailed):
+        await asyncio.wait_for(turn, 5)
+    assert engine._pipeline.running == set()
+    assert engine._launch.stopped
+
+
+async def test_a_dead_stage_is_found_before_the_turn_begins(engine):
+    engine.ill = True
+    with pytest.raises(EngineFailed, match="stage"):
+        await told(engine, text="Hi")
+    assert engine._pipeline.questions == []
+
+
+async def test_a_stage_that_dies_while_it_speaks_fails_the_turn(engine):
+    async def die(_: str) -> None:
+        engine.ill = True
+        raise RuntimeError("talker")
+
+    engine._pipeline.on_speak = die
+    with pytest.raises(EngineFailed):
+        await told(engine, text="Hi")
+
+
+async def test_a_turn_out_of_bounds_reaches_no_model(engine):
+    with pytest.raises(TurnRefused):
+        await told(engine, text="Hi", settings=TurnSettings(max_reply_tokens=0))
+    assert engine._pipeline.questions == []
+
+
+async def test_an_engine_that_is_not_loaded_is_not_healthy():
+    with pytest.raises(EngineFailed):
+        await OmniEngine(ScriptedLaunch()).health()
