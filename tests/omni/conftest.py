@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
 from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass, field
@@ -24,13 +23,6 @@ from tests.serving import serve
 from tests.tiny_models import write_aura_deploy, write_aura_models
 
 START_TIMEOUT_S = 900
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Without vLLM-Omni there is nothing to test here."""
-    if importlib.util.find_spec("vllm_omni") is None:
-        for item in items:
-            item.add_marker(pytest.mark.skip(reason="vLLM-Omni is not installed"))
 
 
 @dataclass

@@ -11,6 +11,7 @@ import os
 import signal
 from contextlib import aclosing
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -36,6 +37,7 @@ from tests.browser.world import open_page, send
 
 pytestmark = [
     pytest.mark.omni,
+    pytest.mark.skipif(find_spec("vllm_omni") is None, reason="vLLM-Omni is not installed"),
     pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.timeout(1200),
 ]
