@@ -192,9 +192,11 @@ async def test_an_engine_that_cannot_load_refuses_turns_with_the_reason_until_re
 
 async def test_a_factory_that_raises_is_a_failed_engine_with_its_reason(until):
     supply = iter([ImportError("libGL.so.1 is missing"), ScriptedEngine()])
+    asked = threading.Event()
 
     def make():
         if isinstance(made := next(supply), Exception):
+            asked.wait(10)
             raise made
         return made
 
@@ -202,6 +204,7 @@ async def test_a_factory_that_raises_is_a_failed_engine_with_its_reason(until):
     thread.start()
     try:
         waiting = thread.submit(turn())
+        asked.set()
         assert "libGL.so.1" in (await collect(waiting))[-1].message
         assert thread.status.state is EngineState.FAILED
         thread.rebuild_if_failed()
