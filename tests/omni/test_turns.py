@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 from contextlib import aclosing
 from dataclasses import replace
@@ -214,7 +215,7 @@ async def test_the_pieces_of_a_sentence_join_to_what_is_decoded_at_once(omni):
 async def test_a_question_typed_in_the_page_is_answered_aloud(omni):
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=CHROMIUM_ARGS
+            executable_path=shutil.which("chromium"), args=CHROMIUM_ARGS
         )
         page = await (await browser.new_context()).new_page()
         await open_page(page, omni.url)
