@@ -101,6 +101,7 @@ async def test_a_stop_while_the_link_is_down_is_made_good(world, tab, link):
     link.mend()
     await last_turn(tab, "cancelled")
     await until(lambda: world.engine.running == 0)
+    assert await tab.locator(".turn").count() == 1
 
 
 async def test_a_new_conversation_while_the_link_is_down_is_made_good(tab, link):
@@ -110,6 +111,7 @@ async def test_a_new_conversation_while_the_link_is_down_is_made_good(tab, link)
     await tab.click("#new-conversation")
     link.mend()
     await tab.wait_for_selector(".empty")
+    assert await tab.locator(".turn").count() == 0
 
 
 async def test_stop_holds_for_sound_that_is_on_its_way(tab, link, gate):
@@ -142,6 +144,7 @@ async def test_stop_holds_for_a_question_that_is_still_on_its_way(world, tab):
     stopped.set()
     await last_turn(tab, "cancelled")
     await until(lambda: world.engine.running == 0)
+    assert await tab.locator(".turn").count() == 1
 
 
 async def test_a_dead_connection_is_found_when_the_answer_stays_away(tab, link):
@@ -159,7 +162,9 @@ async def test_a_dead_connection_is_replaced_when_the_network_is_back(tab, link)
     await tab.context.set_offline(False)
     await until(lambda: link.opened == 2)
     await send(tab, "hello")
-    await last_turn(tab)
+    turn = await last_turn(tab)
+    assert await turn.locator(".reply").inner_text() == "hello"
+    assert link.opened == 2
 
 
 async def test_a_refusal_is_said_once_and_goes_away_with_it(world, page):

@@ -305,7 +305,8 @@ async def test_a_browser_that_keeps_nothing_has_a_conversation_all_the_same(worl
     )
     await open_page(page, world.url)
     await send(page, "hello")
-    await last_turn(page)
+    turn = await last_turn(page)
+    assert await turn.locator(".reply").inner_text() == "hello"
 
 
 async def test_an_uploaded_recording_is_sent_with_send(world, tab):

@@ -222,11 +222,12 @@ async def test_a_question_typed_in_the_page_is_answered_aloud(omni):
         ear = await Ear.listen(page)
         await send(page, "Hello")
         await ear.begun()
-        await page.wait_for_selector(".turn:nth-of-type(1) .reply:not(:empty)")
+        assert (await page.locator(".turn .reply").inner_text()).strip()
+        assert await ear.pushed() > 0
         await browser.close()
 
 
-async def test_a_dead_stage_fails_its_turn_and_the_engine_is_rebuilt(omni, clip):
+async def test_a_dead_stage_fails_its_turn_and_the_engine_is_rebuilt(omni):
     def stage_processes() -> list[int]:
         clients = omni.engine.pipeline.omni.engine.stage_clients
         return [process.pid for client in clients for process in processes_of(client)]

@@ -13,6 +13,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from backend.contract.events import Outcome
 from backend.conversation.pcm import to_pcm16, to_wav
 from backend.conversation.recording import Recording
 from backend.conversation.registry import SessionRegistry
@@ -175,8 +176,10 @@ async def test_leaving_stops_the_work_after_a_moment_of_grace(
     await client.hello()
     ask(app, "hang")
     await until(lambda: engine.running == 1)
+    (record,) = app.registry.get(ID).records
     await client.socket.close()
-    await until(lambda: engine.running == 0)
+    await until(lambda: engine.running == 0 and record.outcome is not None)
+    assert record.outcome is Outcome.CANCELLED
 
 
 async def test_a_reload_within_the_grace_keeps_the_work(app, client, engine, until, monkeypatch):
@@ -291,7 +294,8 @@ async def test_sound_that_is_none_is_refused_and_the_connection_goes_on(app, cli
 
 async def test_the_apps_own_page_is_let_in(app):
     async with connect(f"ws{app.url[4:]}/v1/realtime", origin=app.url) as socket:
-        await Client(socket, app.registry).hello()
+        created = await Client(socket, app.registry).hello()
+    assert created["turns"] == []
 
 
 @pytest.mark.parametrize("origin", ["https://elsewhere.test", "http://127.0.0.1:1", "null"])

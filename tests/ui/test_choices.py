@@ -114,7 +114,9 @@ def test_a_clip_without_a_sound_or_of_another_kind_is_refused(clip, tmp_path):
 
 def test_quiet_speech_is_taken(clip):
     quiet = clip(0, tone(4, rate=24_000) * 0.006)
-    VoiceChoices("clone", x_vector_only=True, reference=quiet).spec(RICH, LIMITS)
+    voice = VoiceChoices("clone", x_vector_only=True, reference=quiet).spec(RICH, LIMITS)
+    assert voice.reference_audio.duration_s == pytest.approx(4, abs=0.01)
+    assert 0 < np.abs(voice.reference_audio.samples).max() < 0.01
 
 
 def test_a_clip_in_use_stays_young_enough_not_to_be_swept(clip):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from backend.contract.engine import Capabilities
 from backend.contract.errors import Field, TurnRefused
-from backend.contract.media import AudioClip, VideoFrames
 from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceControls, VoiceSpec
 from backend.conversation.languages import language_name
+from backend.engines.door import check_audio, check_frames
 from backend.engines.embedded.prompt import Fits, fitting_messages, instructions, user_message
 
 MIN_SPEED, MAX_SPEED = 0.5, 2.0
@@ -37,10 +35,10 @@ def check_turn(turn: Turn, capabilities: Capabilities, context: int) -> None:
     if turn.audio is None and turn.frames is None and not turn.text.strip():
         raise TurnRefused("empty_turn", "Say, type or show something first.")
     if turn.audio is not None:
-        _check_audio(turn.audio)
+        check_audio(turn.audio)
         _check_language(turn.settings.language, capabilities.languages)
     if turn.frames is not None:
-        _check_frames(turn.frames)
+        check_frames(turn.frames)
     _check_settings(turn.settings, capabilities, context)
 
 
@@ -65,17 +63,6 @@ def check_length(turn: Turn, voice_language: str, fits: Fits) -> None:
     raise TurnRefused("system_prompt_too_long", text, Field.SETTINGS)
 
 
-def _check_audio(clip: AudioClip) -> None:
-    if clip.samples.size == 0:
-        raise TurnRefused("audio_empty", "This recording is empty.", Field.AUDIO)
-    if clip.samples.ndim != 1 or clip.samples.dtype != np.float32 or clip.sample_rate <= 0:
-        text = "This recording is not mono float sound at a known rate."
-        raise TurnRefused("audio_format", text, Field.AUDIO)
-    if not np.isfinite(clip.samples).all():
-        text = "This recording is damaged: some of its samples are not numbers."
-        raise TurnRefused("audio_not_finite", text, Field.AUDIO)
-
-
 def _check_language(chosen: str, known: tuple[str, ...]) -> None:
     if chosen == "auto" or chosen in known:
         return
@@ -85,13 +72,6 @@ def _check_language(chosen: str, known: tuple[str, ...]) -> None:
     else:
         text = f"This engine does not understand {language_name(chosen)} speech. Choose Automatic"
     raise TurnRefused("unknown_language", f"{text} under Settings.", Field.SETTINGS)
-
-
-def _check_frames(frames: VideoFrames) -> None:
-    shape = frames.images.shape
-    if len(shape) != 4 or shape[3] != 3 or 0 in shape or frames.images.dtype != np.uint8:
-        text = "These pictures are not RGB pictures."
-        raise TurnRefused("frames_format", text, Field.VIDEO)
 
 
 def _check_settings(settings: TurnSettings, capabilities: Capabilities, context: int) -> None:

@@ -8,10 +8,11 @@ import numpy as np
 
 from backend.contract.engine import Capabilities
 from backend.contract.errors import Field, TurnRefused
-from backend.contract.media import AudioClip, VideoFrames
+from backend.contract.media import VideoFrames
 from backend.contract.turn import Turn
 from backend.contract.voice import VoiceControls, VoiceMode, VoiceSpec
 from backend.conversation.languages import language_name
+from backend.engines.door import check_audio, check_frames
 from backend.engines.omni.checkpoint import speaker_name
 
 MAX_REPLY_TOKENS = 2048
@@ -32,7 +33,7 @@ def check_turn(turn: Turn, capabilities: Capabilities) -> None:
     if turn.audio is None and turn.frames is None and not turn.text.strip():
         raise TurnRefused("empty_turn", "Say, type or show something first.")
     if turn.audio is not None:
-        _check_audio(turn.audio, "recording", Field.AUDIO)
+        check_audio(turn.audio)
     if turn.frames is not None:
         _check_frames(turn.frames)
     settings = turn.settings
@@ -88,7 +89,7 @@ def _check_reference(voice: VoiceSpec, controls: VoiceControls) -> None:
     if clip is None:
         _refuse("reference_missing", "Add a clip of the voice to copy.")
         return
-    _check_audio(clip, "clip of the voice", Field.VOICE)
+    check_audio(clip, "clip of the voice", Field.VOICE)
     shortest, longest = controls.reference_s
     if not shortest <= clip.duration_s <= longest:
         text = (
@@ -104,22 +105,11 @@ def _check_reference(voice: VoiceSpec, controls: VoiceControls) -> None:
         _refuse("reference_text_missing", text)
 
 
-def _check_audio(clip: AudioClip, name: str, field: Field) -> None:
-    if clip.samples.size == 0:
-        raise TurnRefused("audio_empty", f"This {name} is empty.", field)
-    if clip.samples.ndim != 1 or clip.samples.dtype != np.float32 or clip.sample_rate <= 0:
-        text = f"This {name} is not mono float sound at a known rate."
-        raise TurnRefused("audio_format", text, field)
-    if not np.isfinite(clip.samples).all():
-        text = f"This {name} is damaged: some of its samples are not numbers."
-        raise TurnRefused("audio_not_finite", text, field)
-
-
 def _check_frames(frames: VideoFrames) -> None:
+    check_frames(frames)
     shape = frames.images.shape
-    good = len(shape) == 4 and shape[3] == 3 and 0 not in shape and len(frames.times_s) == shape[0]
-    if not good or frames.images.dtype != np.uint8 or not math.isfinite(frames.duration_s):
-        text = "These pictures are not RGB pictures with their times."
+    if len(frames.times_s) != shape[0] or not math.isfinite(frames.duration_s):
+        text = "These pictures do not come with their times."
         raise TurnRefused("frames_format", text, Field.VIDEO)
     if max(shape[1:3]) / min(shape[1:3]) > MAX_ASPECT:
         text = "These pictures are too narrow to be looked at."

@@ -230,10 +230,11 @@ async def test_a_thread_at_work_on_a_turn_is_healthy(loaded):
     recognizer = StuckRecognizer()
     engine = await loaded(recognizer=recognizer)
     task = await a_stuck_turn(engine, recognizer)
-    await engine.health()
+    assert await engine.health() is None
+    assert not task.done()
     recognizer.release.set()
     await task
-    await engine.health()
+    assert await engine.health() is None
 
 
 async def test_loading_tells_its_progress_up_to_the_end(loaded):
