@@ -19,6 +19,7 @@ from backend.contract.events import (
     StageStarted,
     Transcript,
 )
+from backend.contract.media import AudioClip
 from backend.contract.turn import Turn
 from backend.contract.voice import VoiceControls
 
@@ -40,7 +41,7 @@ def say(text: str = "Hello there.", *, chunks: int = 3, chunk_s: float = 0.2, pa
     async def script(engine: ScriptedEngine, turn: Turn) -> AsyncIterator[Event]:
         if turn.audio is not None:
             yield StageStarted(turn_id=turn.id, stage=Stage.HEAR)
-            yield Transcript(turn_id=turn.id, text="scripted words", final=True)
+            yield Transcript(turn_id=turn.id, text=turn.heard or "scripted words", final=True)
         yield StageStarted(turn_id=turn.id, stage=Stage.THINK)
         words = text.split(" ")
         for n, word in enumerate(words):
@@ -113,6 +114,8 @@ class ScriptedEngine:
     healthy: bool = True
     closed: bool = False
     running: int = 0
+    words: str = "scripted words."
+    heard: list[AudioClip] = field(default_factory=list)
     runs: list[Turn] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
 
@@ -145,6 +148,10 @@ class ScriptedEngine:
             raise
         finally:
             self.running -= 1
+
+    async def hear(self, clip: AudioClip, language: str) -> str:
+        self.heard.append(clip)
+        return self.words
 
     async def health(self) -> None:
         if not self.healthy:

@@ -1,4 +1,4 @@
-"""What happens on Send: read the files, start the turn, or say beside the field what is wrong."""
+"""What happens on Send and in a call, or is said beside the field that is wrong."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from backend.contract.errors import Field, TurnRefused
+from backend.contract.turn import TurnSettings
 from backend.conversation.registry import SessionRegistry
 from backend.conversation.session import Session
 from backend.media.intake import read_question
@@ -48,9 +49,29 @@ class Sender:
             session = self._registry.get(session_id)
             await self._start(session, text, (audio, video, image), Choices.of(*choices))
         except TurnRefused as refusal:
-            field = refusal.field if refusal.field in self._fields else Field.TURN
-            return [refusal.message if known is field else "" for known in self._fields]
-        return [""] * len(self._fields)
+            return self._lines(refusal)
+        return self._lines()
+
+    async def settle(self, session_id: str, *choices: object) -> list[str]:
+        """Let these choices hold for what is said in a call; returns the error lines."""
+        try:
+            session = self._registry.get(session_id)
+            session.settings = await self._settings(Choices.of(*choices))
+        except TurnRefused as refusal:
+            return self._lines(refusal)
+        return self._lines()
+
+    def _lines(self, refusal: TurnRefused | None = None) -> list[str]:
+        """The error lines, in their order: at most one of them has words."""
+        if refusal is None:
+            return [""] * len(self._fields)
+        field = refusal.field if refusal.field in self._fields else Field.TURN
+        return [refusal.message if known is field else "" for known in self._fields]
+
+    async def _settings(self, choices: Choices) -> TurnSettings:
+        known = self._engine.status.capabilities
+        controls = known.voice if known else None
+        return await asyncio.to_thread(choices.for_turn, controls, self._limits)
 
     async def _start(
         self,
@@ -64,9 +85,8 @@ class Sender:
             message = f"This message has {count} characters; the limit is {limit}."
             raise TurnRefused("text_too_long", message, Field.TEXT)
         audio, video, image = (Path(path) if path else None for path in paths)
-        generation, known = session.generation, self._engine.status.capabilities
-        controls = known.voice if known else None
-        settings = await asyncio.to_thread(choices.for_turn, controls, self._limits)
+        generation = session.generation
+        settings = await self._settings(choices)
         # Taken after that, so that a spoken question outlasts a refusal of the voice; a Stop or a
         # new recording in the meantime leaves nothing to take.
         recorded = session.recording.take() if session.generation == generation else None

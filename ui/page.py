@@ -1,8 +1,9 @@
-"""The page: transcript, status strip, composer and settings, wired together."""
+"""The page: transcript, status strip, call, composer and settings, wired together."""
 
 from __future__ import annotations
 
 import gradio as gr
+from gradio.events import Dependency
 
 from backend.contract.errors import Field
 from backend.conversation.registry import SessionRegistry
@@ -11,10 +12,9 @@ from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
 from ui.composer import Composer, build_composer
 from ui.handlers import Sender
+from ui.live_panel import build_live_panel, follow_choices
+from ui.mount import mount
 from ui.settings_panel import SettingsPanel, build_settings_panel, remember
-
-MODULE = "import(new URL('omni/page.js', document.baseURI))"
-"""The page's script; the browser loads it once, however many parts ask for it."""
 
 KEEP_UPLOADS_S = (600, 3600)
 """How often uploads are swept, and the age in seconds at which they go."""
@@ -28,26 +28,18 @@ def build_page(registry: SessionRegistry, engine: EngineThread, settings: Settin
         with gr.Row(elem_id="masthead"):
             gr.HTML("<h1>Omni Live</h1>", elem_id="title", js_on_load=None)
             fresh = gr.Button("New conversation", size="sm", elem_id="new-conversation", scale=0)
-        _mount("mountTranscript", "transcript-host")
-        status = _mount("mountStatus", "status-host", "() => trigger('change')")
+        mount("mountTranscript", "transcript-host")
+        status = mount("mountStatus", "status-host", "() => trigger('change')")
+        live = build_live_panel()
         composer = build_composer()
         with gr.Accordion("Settings", open=False, elem_id="settings") as fold:
             panel = build_settings_panel(settings)
         composer.errors[Field.VOICE] = panel.voice.error
         sender = _sender(registry, engine, settings, composer)
         _wire(composer, panel, fold, fresh, sender)
+        _unfold(follow_choices(live, panel, composer, sender), panel, fold)
         remember(panel, status, engine)
     return page
-
-
-def _mount(function: str, elem_id: str, *arguments: str) -> gr.HTML:
-    given = ", ".join(("element.querySelector('.mount')", *arguments))
-    return gr.HTML(
-        "<div class='mount'></div>",
-        js_on_load=f"{MODULE}.then((page) => page.{function}({given}))",
-        elem_id=elem_id,
-        apply_default_css=False,
-    )
 
 
 def _sender(
@@ -70,7 +62,7 @@ def _wire(
     sender: Sender,
 ) -> None:
     in_browser = {"fn": None, "inputs": None, "outputs": None, "api_visibility": "private"}
-    gr.on(
+    emptied = gr.on(
         [composer.send.click, composer.text.submit],
         sender.send,
         [composer.session, *composer.boxes, *panel.inputs],
@@ -87,7 +79,16 @@ def _wire(
         js="(...values) => window.omni?.composer.clear(values)",
         show_progress="hidden",
         api_visibility="private",
-    ).success(
+    )
+    _unfold(emptied, panel, fold)
+    composer.talk.click(js="() => window.omni?.talk.press()", **in_browser)
+    composer.stop.click(js="() => window.omni?.stop()", **in_browser)
+    fresh.click(js="() => window.omni?.clear()", **in_browser)
+
+
+def _unfold(checked: Dependency, panel: SettingsPanel, fold: gr.Accordion) -> None:
+    """Show the voice part when its choices were refused."""
+    checked.success(
         fn=None,
         inputs=panel.voice.error,
         outputs=fold,
@@ -95,6 +96,3 @@ def _wire(
         show_progress="hidden",
         api_visibility="private",
     )
-    composer.talk.click(js="() => window.omni?.talk.press()", **in_browser)
-    composer.stop.click(js="() => window.omni?.stop()", **in_browser)
-    fresh.click(js="() => window.omni?.clear()", **in_browser)

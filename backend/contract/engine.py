@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from backend.contract.events import Event
+from backend.contract.media import AudioClip
 from backend.contract.turn import Turn
 from backend.contract.voice import VoiceControls
 
@@ -57,6 +58,13 @@ class Engine(Protocol):
 
     def run(self, turn: Turn) -> AsyncIterator[Event]:
         """Work on one turn; an async generator."""
+        ...
+
+    async def hear(self, clip: AudioClip, language: str) -> str:
+        """The words of a clip, outside any turn; empty when nobody speaks.
+
+        A call asks while the person still speaks. It must stop soon after its task is cancelled.
+        """
         ...
 
     async def health(self) -> None:

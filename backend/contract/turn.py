@@ -55,6 +55,8 @@ class Turn:
             work of an older generation is stale.
         text: Typed words, exactly as typed; may be empty when there is sound or a picture.
         audio: The spoken question, or none.
+        heard: Words of ``audio`` that ``Engine.hear`` has recognised already; none are to be
+            recognised again.
         frames: What was shown, or none.
         history: Earlier exchanges, oldest first. Silent and failed turns are not in it.
     """
@@ -63,6 +65,7 @@ class Turn:
     generation: int
     text: str = ""
     audio: AudioClip | None = None
+    heard: str = ""
     frames: VideoFrames | None = None
     history: tuple[Exchange, ...] = ()
     settings: TurnSettings = field(default_factory=TurnSettings)

@@ -22,6 +22,9 @@ from backend.contract.events import (
 from backend.contract.turn import Turn
 from backend.conversation.pcm import to_pcm16
 
+SPOKEN_CHARS_PER_S = 15.0
+"""Characters said in a second: 150 words a minute, six characters each, as people converse."""
+
 
 @dataclass(slots=True)
 class TurnRecord:
@@ -82,6 +85,16 @@ class TurnRecord:
                 self.metrics = event.metrics
                 # Sound and frames have served; kept, they would fill the memory.
                 self.turn = replace(self.turn, audio=None, frames=None, history=())
+
+    def truncate(self, heard_s: float) -> None:
+        """Keep the first ``heard_s`` seconds of the reply, its words cut where a word ends."""
+        speed = SPOKEN_CHARS_PER_S
+        if self.outcome is Outcome.ANSWERED and self.speech_s:
+            speed = len(self.reply) / self.speech_s
+        shown = max(0, round(heard_s * speed))
+        if shown < len(self.reply):
+            whole = self.reply[: shown + 1].rstrip().rpartition(" ")[0]
+            self.reply = f"{whole} …" if whole else ""
 
     @property
     def speech_s(self) -> float:

@@ -66,6 +66,8 @@ class Session:
         """Begin an empty conversation whose turns go to ``submit``."""
         self.id = session_id
         self.recording = Recording(max_recording_s)
+        self.settings = TurnSettings()
+        """What holds for the questions of a call."""
         self.generation = 0
         self.records: list[TurnRecord] = []
         self.listeners: set[Listener] = set()
@@ -79,6 +81,7 @@ class Session:
         *,
         text: str = "",
         audio: AudioClip | None = None,
+        heard: str = "",
         frames: VideoFrames | None = None,
         settings: TurnSettings | None = None,
         attachments: tuple[str, ...] = (),
@@ -90,6 +93,7 @@ class Session:
         Args:
             text: Typed words, exactly as typed.
             audio: The spoken question.
+            heard: Its words, where they were recognised while it was spoken.
             frames: What was shown.
             settings: What the person chose.
             attachments: Words for what came with the question.
@@ -110,9 +114,10 @@ class Session:
             generation=self.generation,
             text=text,
             audio=audio,
+            heard=heard,
             frames=frames,
             history=exchanges(self.records),
-            settings=settings or TurnSettings(),
+            settings=settings or self.settings,
         )
         stream = self._submit(turn)
         record = TurnRecord(turn, attachments, notices=list(notices))
@@ -129,11 +134,23 @@ class Session:
         if self._stream is not None:
             self._stream.cancel()
 
+    def truncate(self, turn_id: str, heard_s: float) -> TurnRecord | None:
+        """Keep of a reply only what was heard of it; none when the turn is not known any more."""
+        record = self.find(turn_id)
+        if record is not None:
+            record.truncate(heard_s)
+        return record
+
     def clear(self) -> None:
         """Stop and forget everything."""
         self.interrupt()
         self.records = []
         self._tell(ConversationCleared())
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a turn is being worked on."""
+        return self._stream is not None
 
     def find(self, turn_id: str) -> TurnRecord | None:
         """The turn with this id, if it is still kept."""

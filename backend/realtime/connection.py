@@ -6,8 +6,8 @@ import asyncio
 import itertools
 import json
 import logging
+import secrets
 from contextlib import suppress
-from typing import assert_never
 
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
@@ -17,22 +17,16 @@ from backend.contract.errors import TurnRefused
 from backend.conversation.registry import SessionRegistry
 from backend.conversation.session import Change, Session
 from backend.realtime import protocol
-from backend.realtime.protocol import (
-    AudioAppend,
-    AudioClear,
-    AudioCommit,
-    Clear,
-    ClientMessage,
-    Message,
-    Rebuild,
-    ResponseCancel,
-)
+from backend.realtime.dispatch import Dispatch
+from backend.realtime.protocol import ClientMessage, Message
 from backend.runtime.engine_thread import EngineThread
 
 log = logging.getLogger(__name__)
 
-HELLO_TIMEOUT_S = 10.0
-"""Time for the first message, as vLLM-Omni's realtime server has it."""
+PROTOCOL = "realtime"
+SESSION_PREFIX = "omni-session."
+"""Subprotocols of the handshake, which is all that a browser can say in it: the name of the wire,
+and whose conversation it is. An address would leave the id in every log on the way."""
 
 LEAVE_GRACE_S = 5.0
 """Time in which a reloaded page may return before the work for it is stopped."""
@@ -58,13 +52,14 @@ class Connection:
         self._overflowed = asyncio.Event()
 
     async def serve(self) -> None:
-        """Greet, then send and receive until the page leaves."""
-        await self._socket.accept()
+        """Tell everything so far, then send and receive until the page leaves."""
+        offered: list[str] = self._socket.scope.get("subprotocols", [])
+        await self._socket.accept(PROTOCOL if PROTOCOL in offered else None)
         try:
-            session = await asyncio.wait_for(self._greet(), HELLO_TIMEOUT_S)
-        except (TimeoutError, WebSocketDisconnect, ValueError, TurnRefused) as error:
+            session = self._registry.get(_session_id(offered))
+        except TurnRefused as refusal:
             with suppress(RuntimeError, WebSocketDisconnect):
-                await self._send(protocol.encode_error("bad_hello", str(error) or "no hello"))
+                await self._send(protocol.encode_error(refusal.code, refusal.message))
                 await self._socket.close(CLOSE_POLICY)
             return
         loop = asyncio.get_running_loop()
@@ -75,18 +70,14 @@ class Connection:
         stop_watching = self._engine.watch(on_status)
         self._introduce(session)
         session.listeners.add(self._on_change)
+        dispatch = Dispatch(session, self._engine, self._post)
         try:
-            await self._converse(session)
+            await self._converse(dispatch)
         finally:
+            dispatch.close()
             stop_watching()
             session.listeners.discard(self._on_change)
             loop.call_later(LEAVE_GRACE_S, self._part, session)
-
-    async def _greet(self) -> Session:
-        first = await self._receive()
-        if not isinstance(first, protocol.SessionUpdate):
-            raise ValueError("the first message must be session.update")
-        return self._registry.get(first.session.id)
 
     def _introduce(self, session: Session) -> None:
         """Post the conversation so far; nothing may be awaited between this and listening."""
@@ -99,10 +90,10 @@ class Connection:
         )
         self._post(protocol.encode_status(self._engine.status))
 
-    async def _converse(self, session: Session) -> None:
+    async def _converse(self, dispatch: Dispatch) -> None:
         tasks = {
             asyncio.create_task(self._send_all()),
-            asyncio.create_task(self._receive_all(session)),
+            asyncio.create_task(self._receive_all(dispatch)),
             asyncio.create_task(self._overflowed.wait()),
         }
         done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -122,38 +113,12 @@ class Connection:
         while True:
             await self._send(await self._outbox.get())
 
-    async def _receive_all(self, session: Session) -> None:
+    async def _receive_all(self, dispatch: Dispatch) -> None:
         while True:
             try:
-                self._act(await self._receive(), session)
+                dispatch.act(await self._receive())
             except ValueError as error:
                 self._post(protocol.encode_error("bad_message", str(error)))
-
-    def _act(self, message: ClientMessage, session: Session) -> None:
-        match message:
-            case AudioAppend():
-                self._record(message, session)
-            case AudioCommit():
-                self._post({"type": "input_audio_buffer.committed", "item_id": None})
-            case AudioClear():
-                session.recording.clear()
-            case ResponseCancel():
-                session.interrupt()
-            case Clear():
-                session.clear()
-            case Rebuild():
-                self._engine.rebuild_if_failed()
-            case protocol.SessionUpdate():
-                raise ValueError("this connection already has its session")
-            case _:
-                assert_never(message)
-
-    def _record(self, message: AudioAppend, session: Session) -> None:
-        was_full = session.recording.full
-        session.recording.append(message.audio, message.sample_rate)
-        if session.recording.full and not was_full:
-            text = "The recording has reached its longest and ends here."
-            self._post({"type": "omni.recording.full", "text": text})
 
     async def _receive(self) -> ClientMessage:
         try:
@@ -182,3 +147,9 @@ class Connection:
             self._outbox.put_nowait(message)
         except asyncio.QueueFull:
             self._overflowed.set()
+
+
+def _session_id(offered: list[str]) -> str:
+    """The id among the offered subprotocols; a fresh one for clients that know of none."""
+    ids = [name.removeprefix(SESSION_PREFIX) for name in offered if SESSION_PREFIX in name]
+    return ids[0] if ids else secrets.token_hex(16)

@@ -33,6 +33,9 @@ Message = dict[str, Any]
 MAX_APPEND_CHARS = 1_000_000
 """Longest piece of recorded sound in one message, in base64 characters: seconds, not minutes."""
 
+MAX_FRAME_CHARS = 700_000
+"""Largest picture in one message, in base64 characters: 0.5 MB of JPEG."""
+
 STATUS = {
     Outcome.ANSWERED: "completed",
     Outcome.SILENT: "completed",
@@ -50,17 +53,101 @@ def _pcm16(text: object) -> bytes:
     return pcm16
 
 
-class SessionConfig(BaseModel):
-    """Which conversation the page holds."""
+def _jpeg(text: object) -> bytes:
+    if not isinstance(text, str) or len(text) > MAX_FRAME_CHARS:
+        raise ValueError("a frame must be a base64 string of at most 0.5 MB of JPEG")
+    return base64.b64decode(text, validate=True)
 
-    id: str = Field(max_length=64)
+
+class TurnDetection(BaseModel):
+    """The app hears by itself when the person has finished."""
+
+    type: Literal["server_vad", "semantic_vad"]
+
+
+class AudioInput(BaseModel):
+    """What the newer form of the protocol says about the microphone."""
+
+    turn_detection: TurnDetection | None = None
+
+
+class AudioConfig(BaseModel):
+    """What the newer form of the protocol says about sound."""
+
+    input: AudioInput = AudioInput()
+
+
+class SessionConfig(BaseModel):
+    """How the conversation goes on; what is left out stays as it is.
+
+    ``turn_detection`` may lie beside ``instructions`` or under ``audio.input``, as in the older and
+    the newer form of the protocol.
+    """
+
+    turn_detection: TurnDetection | None = None
+    audio: AudioConfig = AudioConfig()
+    instructions: str | None = Field(None, max_length=8000)
+
+    @property
+    def detects_turns(self) -> bool | None:
+        """Whether to listen hands-free, or none when nothing is said about it."""
+        if "turn_detection" in self.model_fields_set:
+            return self.turn_detection is not None
+        if "turn_detection" in self.audio.input.model_fields_set:
+            return self.audio.input.turn_detection is not None
+        return None
 
 
 class SessionUpdate(BaseModel):
-    """First message of every connection."""
+    """Change how the conversation goes on."""
 
     type: Literal["session.update"]
     session: SessionConfig
+
+
+class ResponseCreate(BaseModel):
+    """Answer what was recorded and written since the last answer."""
+
+    type: Literal["response.create"]
+
+
+class TextPart(BaseModel):
+    """Written words of an item."""
+
+    type: Literal["input_text"]
+    text: str = Field(max_length=8000)
+
+
+class UserItem(BaseModel):
+    """What the person has written."""
+
+    type: Literal["message"]
+    role: Literal["user"]
+    content: list[TextPart] = Field(min_length=1, max_length=16)
+
+
+class ItemCreate(BaseModel):
+    """Add to what the next answer is for."""
+
+    type: Literal["conversation.item.create"]
+    item: UserItem
+
+
+class ItemTruncate(BaseModel):
+    """Of this reply only so much was heard."""
+
+    type: Literal["conversation.item.truncate"]
+    item_id: str = Field(max_length=64)
+    audio_end_ms: int = Field(ge=0, le=3_600_000)
+
+
+class PlaybackReport(BaseModel):
+    """What of a reply the player has played."""
+
+    type: Literal["omni.playback"]
+    response_id: str = Field(max_length=64)
+    playing: bool
+    played_ms: int = Field(ge=0, le=3_600_000)
 
 
 class ResponseCancel(BaseModel):
@@ -70,11 +157,12 @@ class ResponseCancel(BaseModel):
 
 
 class AudioAppend(BaseModel):
-    """More of the question that is being recorded: base64 PCM16, mono."""
+    """More of what the microphone hears, base64 PCM16 mono, and of what the camera sees."""
 
     type: Literal["input_audio_buffer.append"]
     audio: Annotated[bytes, BeforeValidator(_pcm16)]
     sample_rate: int = Field(24_000, ge=8_000, le=96_000)
+    video_frames: list[Annotated[bytes, BeforeValidator(_jpeg)]] = Field([], max_length=4)
 
 
 class AudioCommit(BaseModel):
@@ -102,7 +190,17 @@ class Rebuild(BaseModel):
 
 
 ClientMessage = Annotated[
-    SessionUpdate | AudioAppend | AudioCommit | AudioClear | ResponseCancel | Clear | Rebuild,
+    SessionUpdate
+    | AudioAppend
+    | AudioCommit
+    | AudioClear
+    | ItemCreate
+    | ItemTruncate
+    | ResponseCreate
+    | ResponseCancel
+    | PlaybackReport
+    | Clear
+    | Rebuild,
     Field(discriminator="type"),
 ]
 client_message: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from backend.contract.engine import Engine, EngineState, EngineStatus
 from backend.contract.errors import EngineFailed, TurnRefused
 from backend.contract.events import QUEUED, Notice, Outcome, TurnEnd
+from backend.contract.media import AudioClip
 from backend.contract.turn import Turn
 from backend.runtime.admission import Admission
 from backend.runtime.supervisor import Supervisor, in_words
@@ -86,6 +87,16 @@ class EngineThread:
         self._loop.call_soon_threadsafe(self._begin, stream, ahead, time.monotonic())
         return stream
 
+    async def hear(self, clip: AudioClip, language: str) -> str:
+        """The words of a clip, outside any turn and its queue; from any loop.
+
+        Raises:
+            EngineFailed: the engine is not ready.
+        """
+        return await asyncio.wrap_future(
+            asyncio.run_coroutine_threadsafe(self._hear(clip, language), self._loop)
+        )
+
     def rebuild_if_failed(self) -> None:
         """Load a new engine when the last one failed; harmless otherwise, from any thread."""
         if self.status.state is EngineState.FAILED:
@@ -119,6 +130,12 @@ class EngineThread:
             self._loop.run_until_complete(self._shut_down())
         finally:
             self._loop.close()
+
+    async def _hear(self, clip: AudioClip, language: str) -> str:
+        if self.status.state is not EngineState.READY:
+            raise EngineFailed("it is not ready")
+        engine = await self._supervisor.ready()
+        return await engine.hear(clip, language)
 
     async def _shut_down(self) -> None:
         for task in self._turns:

@@ -54,9 +54,14 @@ class Client:
             messages.append(await self.receive())
         return messages
 
-    async def hello(self, session_id: str = ID) -> dict:
-        await self.send(type="session.update", session={"id": session_id})
+    async def hello(self) -> dict:
         return (await self.receive_until("session.created"))[-1]
+
+
+def join(app, session_id: str = ID, **options):
+    """A page's handshake: the session's id is a subprotocol."""
+    wanted = ["realtime", f"omni-session.{session_id}"]
+    return connect(f"ws{app.url[4:]}/v1/realtime", subprotocols=wanted, **options)
 
 
 @pytest.fixture
@@ -83,7 +88,7 @@ def app(engine):
 
 @pytest.fixture
 async def client(app):
-    async with connect(f"ws{app.url[4:]}/v1/realtime", max_size=None) as socket:
+    async with join(app, max_size=None) as socket:
         yield Client(socket, app.registry)
 
 
@@ -162,7 +167,7 @@ async def test_a_page_that_comes_back_finds_its_conversation(app, client):
     ask(app, "one")
     await client.receive_until("response.done")
     await client.socket.close()
-    async with connect(f"ws{app.url[4:]}/v1/realtime") as socket:
+    async with join(app) as socket:
         created = await Client(socket, app.registry).hello()
     (turn,) = created["turns"]
     assert (turn["text"], turn["reply"], turn["outcome"]) == ("one", "one", "answered")
@@ -188,7 +193,7 @@ async def test_a_reload_within_the_grace_keeps_the_work(app, client, engine, unt
     ask(app, "hang")
     await until(lambda: engine.running == 1)
     await client.socket.close()
-    async with connect(f"ws{app.url[4:]}/v1/realtime") as socket:
+    async with join(app) as socket:
         await Client(socket, app.registry).hello()
         await asyncio.sleep(0.6)
         assert engine.running == 1
@@ -196,9 +201,9 @@ async def test_a_reload_within_the_grace_keeps_the_work(app, client, engine, unt
 
 async def test_every_page_hears_that_the_engine_is_rebuilt(app, client):
     await client.hello()
-    async with connect(f"ws{app.url[4:]}/v1/realtime") as socket:
+    async with join(app, "b" * 32) as socket:
         other = Client(socket, app.registry)
-        await other.hello("b" * 32)
+        await other.hello()
         ask(app, "die")
         states = []
         while states[-1:] != ["ready"] or "loading" not in states:
@@ -220,25 +225,40 @@ async def test_a_malformed_message_is_answered_and_the_connection_goes_on(app, c
     assert (await client.receive_until("response.done"))[-1]["outcome"] == "answered"
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        {"type": "response.cancel"},
-        {"type": "session.update", "session": {"id": "../../etc"}},
-        {"type": "session.update"},
-    ],
-)
-async def test_a_wrong_greeting_is_refused(app, client, first):
-    await client.send(**first)
-    error = await client.receive()
-    assert error["type"] == "error"
-    with pytest.raises(ConnectionClosed):
-        await client.receive()
+@pytest.mark.parametrize("session_id", ["etc", "A" * 32, "a" * 31, "a" * 5000])
+async def test_an_id_that_no_page_makes_is_refused(app, session_id):
+    async with join(app, session_id) as socket:
+        client = Client(socket, app.registry)
+        assert (await client.receive())["type"] == "error"
+        with pytest.raises(ConnectionClosed):
+            await client.receive()
 
 
-async def test_a_binary_greeting_is_refused_like_any_other(app, client):
+async def test_a_client_that_names_no_session_gets_one_of_its_own(app):
+    async with connect(f"ws{app.url[4:]}/v1/realtime") as socket:
+        client = Client(socket, app.registry)
+        session_id = (await client.hello())["session"]["id"]
+        await client.send(
+            type="conversation.item.create",
+            item={
+                "type": "message",
+                "role": "user",
+                "content": [{"type": "input_text", "text": "hi there"}],
+            },
+        )
+        await client.send(type="response.create")
+        done = (await client.receive_until("response.done"))[-1]
+    assert done["response"]["status"] == "completed"
+    (record,) = app.registry.get(session_id).records
+    assert (record.turn.text, record.reply) == ("hi there", "hi there")
+
+
+async def test_binary_messages_are_answered_and_the_connection_goes_on(app, client):
+    await client.hello()
     await client.socket.send(b"\x00\x01")
-    assert (await client.receive())["type"] == "error"
+    assert (await client.receive_until("error"))[-1]["error"]["code"] == "bad_message"
+    ask(app, "still here")
+    assert (await client.receive_until("response.done"))[-1]["outcome"] == "answered"
 
 
 async def test_a_page_that_asked_nothing_leaves_nothing_behind(app, client, until, monkeypatch):
@@ -293,7 +313,7 @@ async def test_sound_that_is_none_is_refused_and_the_connection_goes_on(app, cli
 
 
 async def test_the_apps_own_page_is_let_in(app):
-    async with connect(f"ws{app.url[4:]}/v1/realtime", origin=app.url) as socket:
+    async with join(app, origin=app.url) as socket:
         created = await Client(socket, app.registry).hello()
     assert created["turns"] == []
 
@@ -301,23 +321,20 @@ async def test_the_apps_own_page_is_let_in(app):
 @pytest.mark.parametrize("origin", ["https://elsewhere.test", "http://127.0.0.1:1", "null"])
 async def test_a_page_of_another_site_is_refused(app, origin):
     with pytest.raises(InvalidStatus, match="403"):
-        await connect(f"ws{app.url[4:]}/v1/realtime", origin=origin)
+        await join(app, origin=origin)
 
 
 class DeafPage:
-    """A socket whose other end says hello and then reads nothing."""
+    """A socket whose other end reads nothing."""
 
     def __init__(self) -> None:
-        self.greeting = json.dumps({"type": "session.update", "session": {"id": ID}})
+        self.scope = {"subprotocols": ["realtime", f"omni-session.{ID}"]}
         self.closed_with = None
 
-    async def accept(self) -> None:
-        pass
+    async def accept(self, subprotocol: str) -> None:
+        assert subprotocol == "realtime"
 
     async def receive_text(self) -> str:
-        if self.greeting:
-            greeting, self.greeting = self.greeting, ""
-            return greeting
         return await asyncio.Future()
 
     async def send_text(self, text: str) -> None:

@@ -38,7 +38,18 @@ export class Composer {
     this.#sentAt = this.#endedAt ?? performance.now();
     this.#endedAt = null;
     this.#page.sent();
+    return this.identify(inputs);
+  }
+
+  /** Puts this tab's session into the inputs of an event.
+   *  @param {unknown[]} inputs The session's place, and what else is read. */
+  identify(inputs) {
     return [this.#page.sessionId, ...inputs.slice(1)];
+  }
+
+  /** A question was asked without Send; it ended at this time, in performance.now() ms. */
+  askedAt(endedAt) {
+    this.#sentAt = endedAt;
   }
 
   /**

@@ -29,13 +29,27 @@ export class Conversation {
 
   /** Plays a finished reply again, in place of whatever sounds now. */
   replay(turnId) {
-    this.#replay.play(this.#page.wavUrl(turnId));
+    this.#replay.play(turnId, this.#page.wavUrl(turnId));
   }
 
   /** Silences the turn under way, or the one that is awaited, for good. */
   stop() {
     this.turns.stop();
     this.#silence();
+  }
+
+  /** The person speaks: silences what sounds and the turn under way, of which the rest is not said. */
+  interrupt() {
+    const { current, underWay } = this.turns;
+    const cutShort = underWay || this.#player.playing.includes(current);
+    if (cutShort) this.transcript.find(current)?.interrupt();
+    this.turns.interrupt();
+    this.#silence();
+  }
+
+  /** @returns {string | null} The turn whose reply the player has under this name. */
+  turnOf(replyId) {
+    return this.transcript.find(replyId) ? replyId : this.#replay.turnId;
   }
 
   /** Shows that nothing is left. */
@@ -60,6 +74,8 @@ export class Conversation {
     if (type === "omni.stage.timing") this.status.took(stage, message.total_s);
     if (type === "response.output_audio.delta") this.#play(message);
     if (type === "response.done") this.#end(message.response_id, message.outcome);
+    if (type === "conversation.item.truncated")
+      this.transcript.find(message.item_id)?.keep(message.reply);
     this.transcript.apply(message);
   }
 

@@ -1,6 +1,7 @@
 /** The page: one socket, one player, and the conversation that they carry. */
 
 import { useSoundFor } from "./audio_session.js";
+import { Call } from "./call.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { Notices } from "./notices.js";
@@ -23,6 +24,7 @@ class Page {
   composer = new Composer(this);
   talk = new TalkButton(this);
   conversation = new Conversation(this, this.player);
+  call = new Call(this, this.player);
   sessionId = "";
   socket = null;
   #notices = new Notices();
@@ -58,11 +60,17 @@ class Page {
     this.#connect();
   }
 
+  /** Shows the call in this element; calls `settle` when the app needs the choices of now. */
+  mountCall(element, settle) {
+    this.call.mount(element, settle);
+    this.#connect();
+  }
+
   /** Silences the reply at once and stops the work on it. */
   stop() {
     this.conversation.stop();
     this.#forgetRecording();
-    this.#ask({ type: "response.cancel" }, () => this.conversation.turns.underWay);
+    this.ask({ type: "response.cancel" }, () => this.conversation.turns.underWay);
   }
 
   /** What the Escape key does: throw a recording away, else stop the reply. */
@@ -75,12 +83,18 @@ class Page {
   clear() {
     this.conversation.stop();
     this.#clearing = true;
-    this.#ask({ type: "omni.conversation.clear" }, () => this.#clearing);
+    this.ask({ type: "omni.conversation.clear" }, () => this.#clearing);
   }
 
   /** Sends a message to the app; false when it cannot be reached now. */
   send(message) {
     return this.socket?.send(message) ?? false;
+  }
+
+  /** Sends what the app has to answer; an answer that stays away shows that the link is dead. */
+  ask(message, stillDue) {
+    this.send(message);
+    this.socket?.expect(stillDue);
   }
 
   /** A question is on its way. */
@@ -97,7 +111,7 @@ class Page {
    */
   sendRecording(endedAt) {
     this.#recordedUntil = endedAt;
-    this.#ask({ type: "input_audio_buffer.commit" }, () => this.#recordedUntil !== null);
+    this.ask({ type: "input_audio_buffer.commit" }, () => this.#recordedUntil !== null);
   }
 
   /** Shows a notice on a topic, in place of the last one on it; no words take it away. */
@@ -126,10 +140,10 @@ class Page {
     this.#connect();
   }
 
-  // The three come in any order: the id, the transcript's place and the strip's.
+  // The four come in any order: the id, and the places of the transcript, the strip and the call.
   #connect() {
     const { transcript, status } = this.conversation;
-    if (this.socket || !this.sessionId || !transcript || !status) return;
+    if (this.socket || !this.sessionId || !transcript || !status || !this.call.mounted) return;
     this.socket = new RealtimeSocket(this.sessionId);
     this.socket.addEventListener("message", ({ detail }) => this.#receive(detail));
     this.socket.addEventListener("lost", () => this.#lose());
@@ -138,17 +152,12 @@ class Page {
   #lose() {
     this.tell("link", LINK_LOST);
     this.#engineState = ""; // the app may come back with another engine
+    this.call.lose();
   }
 
   #follow(state) {
     if (state !== this.#engineState) this.#tellEngine();
     this.#engineState = state;
-  }
-
-  /** Sends what the app has to answer; an answer that stays away shows that the link is dead. */
-  #ask(message, stillDue) {
-    this.send(message);
-    this.socket?.expect(stillDue);
   }
 
   #receive(message) {
@@ -176,16 +185,18 @@ class Page {
         if (this.talk.recording) this.talk.finish();
         break;
       case "error":
-        this.tell("error", message.error.message);
+        if (!this.call.refuse(message.error.message)) this.tell("error", message.error.message);
         break;
       default:
         this.conversation.follow(message);
     }
+    this.call.follow(message);
   }
 
   #restore(turns) {
     this.#notices.clear("link", "error");
     this.conversation.restore(turns);
+    this.call.resume(this.conversation.turns.turnUnderWay);
     if (this.#clearing) this.clear();
     if (this.#recordedUntil !== null) this.sendRecording(this.#recordedUntil);
   }
@@ -207,6 +218,10 @@ window.omni = page;
 
 /** @param {HTMLElement} element */
 export const mountTranscript = (element) => page.mountTranscript(element);
+
+/** @param {HTMLElement} element
+ *  @param {() => void} settle */
+export const mountCall = (element, settle) => page.mountCall(element, settle);
 
 /** @param {HTMLElement} element
  *  @param {() => void} tellEngine */

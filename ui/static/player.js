@@ -2,6 +2,11 @@
 
 const WORKLET_URL = new URL("./playback_worklet.js", import.meta.url);
 const BLOCKED_AFTER_MS = 400;
+
+/** Volume while the person may be speaking, and how fast it goes there and comes back. */
+const DUCKED = 0.1;
+const DUCK_S = 0.02;
+const UNDUCK_S = 0.08;
 const GESTURES = ["pointerdown", "keydown", "touchend"];
 
 /**
@@ -33,6 +38,7 @@ export function unlockOnGesture(player) {
 export class Player extends EventTarget {
   #context = null;
   #node = null;
+  #volume = null;
   #opened = null;
   #broken = false;
   #waiting = [];
@@ -49,7 +55,25 @@ export class Player extends EventTarget {
    * @returns {AudioNode | null}
    */
   get output() {
-    return this.#node;
+    return this.#volume;
+  }
+
+  /** @returns {string[]} The replies that were begun and have not ended, in their order. */
+  get playing() {
+    return [...this.#replies.keys()];
+  }
+
+  /**
+   * Make everything quiet, or as loud as it was. What sounds goes on.
+   * @param {boolean} on
+   */
+  duck(on) {
+    if (!this.#volume) return;
+    const { gain, context } = this.#volume;
+    const now = context.currentTime;
+    gain.cancelScheduledValues(now);
+    gain.setValueAtTime(gain.value, now);
+    gain.linearRampToValueAtTime(on ? DUCKED : 1, now + (on ? DUCK_S : UNDUCK_S));
   }
 
   /**
@@ -160,7 +184,8 @@ export class Player extends EventTarget {
       outputChannelCount: [1],
     });
     this.#node.port.onmessage = ({ data }) => this.#relay(data);
-    this.#node.connect(context.destination);
+    this.#volume = new GainNode(context);
+    this.#node.connect(this.#volume).connect(context.destination);
     for (const [message, transfer] of this.#waiting) this.#node.port.postMessage(message, transfer);
     this.#waiting = [];
   }
@@ -168,6 +193,7 @@ export class Player extends EventTarget {
   #forgetContext() {
     this.#context = null;
     this.#node = null;
+    this.#volume = null;
     this.#opened = null;
     this.#endAll();
   }

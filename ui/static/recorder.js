@@ -7,8 +7,14 @@ import { useSoundFor } from "./audio_session.js";
 
 const WORKLET_URL = new URL("./capture_worklet.js", import.meta.url);
 
-// Nothing plays while a question is recorded, and recognisers hear worse what a browser has cleaned.
-const CONSTRAINTS = { echoCancellation: false, noiseSuppression: false, autoGainControl: true };
+// Recognisers hear worse what a browser has cleaned.
+const UNCLEANED = { noiseSuppression: false, autoGainControl: true };
+
+/** For a recording during which nothing plays. */
+export const IN_QUIET = { ...UNCLEANED, echoCancellation: false };
+
+/** For one that goes on while replies sound: they are taken out of it. */
+export const BESIDE_REPLIES = { ...UNCLEANED, echoCancellation: true };
 
 const REFUSALS = {
   NotAllowedError:
@@ -24,14 +30,17 @@ const REST_DUE_MS = 300;
 export class Recorder {
   #take;
   #onLost;
+  #constraints;
   #opened = null;
 
   /** @param {(samples: Float32Array, sampleRate: number) => void} take Gets each batch of sound,
    *  mono, at the device's own rate.
-   *  @param {() => void} onLost The microphone was unplugged, or taken away by the browser. */
-  constructor(take, onLost) {
+   *  @param {() => void} onLost The microphone was unplugged, or taken away by the browser.
+   *  @param {MediaTrackConstraints} constraints `IN_QUIET` or `BESIDE_REPLIES`. */
+  constructor(take, onLost, constraints) {
     this.#take = take;
     this.#onLost = onLost;
+    this.#constraints = constraints;
   }
 
   /**
@@ -43,7 +52,7 @@ export class Recorder {
       throw new Error("Browsers offer the microphone only on https pages and on localhost.");
     useSoundFor("play-and-record");
     try {
-      this.#opened = await this.#open(await openMicrophone());
+      this.#opened = await this.#open(await openMicrophone(this.#constraints));
     } catch (error) {
       useSoundFor("playback");
       throw error;
@@ -96,9 +105,9 @@ function close(stream) {
   for (const track of stream.getTracks()) track.stop();
 }
 
-async function openMicrophone() {
+async function openMicrophone(constraints) {
   try {
-    return await navigator.mediaDevices.getUserMedia({ audio: CONSTRAINTS });
+    return await navigator.mediaDevices.getUserMedia({ audio: constraints });
   } catch (error) {
     throw new Error(REFUSALS[error.name] ?? `The microphone did not start: ${error.message}`);
   }

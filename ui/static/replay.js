@@ -11,6 +11,9 @@ export class Replay {
   #tell;
   #latest = 0;
 
+  /** The turn whose reply was played last, or none. */
+  turnId = null;
+
   /** @param {import("./player.js").Player} player
    *  @param {(text: string) => void} tell Says what went wrong, or with no words that all is well. */
   constructor(player, tell) {
@@ -25,11 +28,13 @@ export class Replay {
   }
 
   /**
-   * Plays this WAV in place of whatever sounds now, unless another replay or a stop comes first.
+   * Plays a turn's WAV in place of whatever sounds now, unless another replay or a stop comes first.
+   * @param {string} turnId
    * @param {string} url
    */
-  async play(url) {
+  async play(turnId, url) {
     this.cancel();
+    this.turnId = turnId;
     const asked = this.#latest;
     this.#player.flush();
     const { sound, problem } = await fetchSound(url);

@@ -1,5 +1,5 @@
 /**
- * The session's WebSocket: connects, greets, and comes back by itself after a loss.
+ * The session's WebSocket: connects, is greeted, and comes back by itself after a loss.
  *
  * Events: "message" with the parsed message as `detail`, the first of a connection being
  * `session.created`; "lost" when the connection is.
@@ -11,7 +11,11 @@ const RETRY_MS = [500, 1000, 1000, 1000, 1000, 2000, 2000, 4000, 8000, 15000];
 /** Retries that a page makes while nobody looks at it. */
 const RETRIES_WHILE_HIDDEN = 6;
 
-const HELLO_DUE_MS = 8000;
+/** What the app speaks, and the session's id after its prefix: a browser can add no header. */
+const PROTOCOL = "realtime";
+const SESSION_PREFIX = "omni-session.";
+
+const GREETING_DUE_MS = 8000;
 const ANSWER_DUE_MS = 3000;
 
 /** After this long out of sight a phone may have cut the connection without a word. */
@@ -60,13 +64,11 @@ export class RealtimeSocket extends EventTarget {
 
   #connect() {
     clearTimeout(this.#timer);
-    const socket = new WebSocket(endpoint());
+    const socket = new WebSocket(endpoint(), [PROTOCOL, SESSION_PREFIX + this.#sessionId]);
     this.#socket = socket;
-    socket.onopen = () =>
-      socket.send(JSON.stringify({ type: "session.update", session: { id: this.#sessionId } }));
     socket.onmessage = ({ data }) => this.#receive(JSON.parse(data));
     socket.onclose = () => this.#lose();
-    this.#timer = setTimeout(() => this.#lose(), HELLO_DUE_MS);
+    this.#timer = setTimeout(() => this.#lose(), GREETING_DUE_MS);
   }
 
   #receive(message) {
@@ -92,7 +94,7 @@ export class RealtimeSocket extends EventTarget {
   #drop() {
     clearTimeout(this.#timer);
     this.#greeted = false;
-    this.#socket.onopen = this.#socket.onmessage = this.#socket.onclose = null;
+    this.#socket.onmessage = this.#socket.onclose = null;
     this.#socket.close();
   }
 

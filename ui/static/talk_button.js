@@ -1,6 +1,6 @@
 /** The Talk button: press to record, press again to send; Escape throws the recording away. */
 
-import { Recorder } from "./recorder.js";
+import { IN_QUIET, Recorder } from "./recorder.js";
 import { pcm16ToBase64 } from "./wav.js";
 
 const IDLE = "Talk";
@@ -37,6 +37,16 @@ export class TalkButton {
     return this.recording || this.#state === "starting";
   }
 
+  /** @returns {boolean} True from the press that starts a recording until all of it is sent. */
+  get busy() {
+    return this.#state !== "idle";
+  }
+
+  /** Lets nobody press the button, or everybody again. */
+  disable(disabled) {
+    document.querySelector("#talk").disabled = disabled;
+  }
+
   /** What a press of the button does. */
   press() {
     if (this.#state === "idle") return this.#begin();
@@ -71,6 +81,7 @@ export class TalkButton {
     const recorder = new Recorder(
       (samples, sampleRate) => this.#recorder === recorder && this.#take(samples, sampleRate),
       () => this.#recorder === recorder && this.#lose(),
+      IN_QUIET,
     );
     this.#recorder = recorder;
     try {

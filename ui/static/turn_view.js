@@ -4,6 +4,8 @@ import { button, make, say, seconds } from "./dom.js";
 
 const WORKING = { hear: "Listening…", think: "Thinking…", speak: "Speaking…", "": "Sending…" };
 
+const INTERRUPTED = "Interrupted.";
+
 const ENDED = { cancelled: "Stopped.", failed: "" };
 
 export class TurnView {
@@ -12,10 +14,10 @@ export class TurnView {
   constructor(turn, actions) {
     this.element = make("article", "turn");
     this.element.dataset.turnId = turn.id;
-    const asked = this.element.appendChild(make("div", "bubble asked"));
-    this.text = asked.appendChild(make("p", "words"));
-    this.heard = asked.appendChild(make("p", "words heard"));
-    this.attachments = asked.appendChild(make("p", "aside"));
+    this.asked = this.element.appendChild(make("div", "bubble asked"));
+    this.text = this.asked.appendChild(make("p", "words"));
+    this.heard = this.asked.appendChild(make("p", "words heard"));
+    this.attachments = this.asked.appendChild(make("p", "aside"));
     this.scene = this.element.appendChild(make("details", "scene"));
     this.scene.appendChild(make("summary", "", "What was seen"));
     this.sceneText = this.scene.appendChild(make("p"));
@@ -99,6 +101,18 @@ export class TurnView {
     this.render();
   }
 
+  /** The person spoke into the reply. */
+  interrupt() {
+    this.turn.interrupted = true;
+    this.render();
+  }
+
+  /** Shows of the reply only what was heard of it before it was interrupted. */
+  keep(reply) {
+    this.turn.reply = reply;
+    this.interrupt();
+  }
+
   /** @param {number} firstSoundS Seconds from Send to the first sound, as the page measured it. */
   heardAfter(firstSoundS) {
     this.firstSoundS = firstSoundS;
@@ -110,18 +124,21 @@ export class TurnView {
     say(this.text, turn.text);
     say(this.heard, turn.transcript);
     say(this.attachments, turn.attachments.join(" · "));
+    this.asked.hidden = !(turn.text || turn.transcript || turn.attachments.length);
     say(this.sceneText, turn.scene);
     this.scene.hidden = !turn.scene;
     say(this.reply, turn.reply);
     const working = this.queued || (WORKING[turn.stage] ?? "Working…");
-    say(this.working, turn.outcome || turn.reply ? "" : working);
+    say(this.working, turn.outcome || turn.reply || turn.interrupted ? "" : working);
     say(this.quiet, turn.silence ? `Stayed silent. ${turn.silence}` : "");
     say(this.notices, turn.notices.join(" "));
-    say(this.failure, turn.outcome === "failed" ? turn.message : ENDED[turn.outcome] ?? "");
-    this.failure.classList.toggle("stopped", turn.outcome === "cancelled");
+    const ended = turn.interrupted ? INTERRUPTED : ENDED[turn.outcome] ?? "";
+    say(this.failure, turn.outcome === "failed" ? turn.message : ended);
+    this.failure.classList.toggle("stopped", turn.outcome !== "failed");
     this.footer.hidden = !(turn.outcome && turn.has_sound);
     say(this.numbers, this.firstSoundS ? `first sound ${seconds(this.firstSoundS)}` : "");
     this.element.dataset.outcome = turn.outcome ?? "";
+    this.element.toggleAttribute("data-interrupted", Boolean(turn.interrupted));
     this.element.setAttribute("aria-busy", String(!turn.outcome));
   }
 }

@@ -15,6 +15,11 @@ export class TurnWatch {
   /** True from Send until the turn appears. */
   awaited = false;
 
+  /** @returns {string | null} Id of the current turn while it has not ended. */
+  get turnUnderWay() {
+    return this.underWay ? this.current : null;
+  }
+
   /** A question was sent. */
   sent() {
     this.awaited = true;
@@ -43,6 +48,11 @@ export class TurnWatch {
   /** Stops the current turn, or the one that is awaited. */
   stop() {
     this.#stopsNext = this.awaited;
+    if (this.current) this.#stopped.add(this.current);
+  }
+
+  /** Stops the current turn, and none that is awaited. */
+  interrupt() {
     if (this.current) this.#stopped.add(this.current);
   }
 

@@ -11,6 +11,7 @@ from typing import Self
 from backend.contract.engine import Capabilities, Progress
 from backend.contract.errors import EngineFailed
 from backend.contract.events import Event
+from backend.contract.media import AudioClip
 from backend.contract.turn import Turn
 from backend.contract.voice import VoiceControls
 from backend.engines.embedded import models
@@ -21,7 +22,7 @@ from backend.engines.embedded.eyes import SceneEyes
 from backend.engines.embedded.loading import load_models
 from backend.engines.embedded.prompt import Fits
 from backend.engines.embedded.recognizer import WhisperRecognizer
-from backend.engines.embedded.stages import ChatModel, Eyes, Recognizer, Voice
+from backend.engines.embedded.stages import ChatModel, Eyes, Recognizer, Voice, no_report
 from backend.engines.embedded.turn_work import TurnWork
 from backend.engines.embedded.voice import PiperSpeaker
 from backend.engines.events import Emit, events_of
@@ -112,6 +113,19 @@ class EmbeddedEngine:
                     yield event
         finally:
             self._turns -= 1
+
+    async def hear(self, clip: AudioClip, language: str) -> str:
+        """The words of a clip, outside any turn; empty when nobody speaks.
+
+        Raises:
+            EngineFailed: The engine is closed.
+        """
+        if self._closed:
+            raise EngineFailed("The engine is closed.")
+        transcribe = self._crew.recognizer.transcribe
+        stream = self._crew.hear.stream(lambda stop: transcribe(clip, language, stop, no_report))
+        async with aclosing(stream):
+            return " ".join([segment async for segment in stream])
 
     async def health(self) -> None:
         """Return when the engine can serve.

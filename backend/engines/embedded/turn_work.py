@@ -70,6 +70,9 @@ class TurnWork:
         clip, language = self._turn.audio, self._turn.settings.language
         if clip is None:
             return ""
+        if self._turn.heard:
+            self._transcript([self._turn.heard], final=True)
+            return self._turn.heard
         watch, report = self._tell.start(Stage.HEAR), self._tell.reports(Stage.HEAR)
         segments: list[str] = []
         recognizer = self._crew.recognizer

@@ -7,17 +7,21 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from backend.contract.engine import Capabilities, Progress
 from backend.contract.errors import EngineFailed
 from backend.contract.events import Event
+from backend.contract.media import AudioClip
 from backend.contract.turn import Turn
 from backend.engines.ending import stopped
 from backend.engines.events import Emit, events_of
 from backend.engines.omni.checkpoint import HEARD_LANGUAGES
 from backend.engines.omni.door import check_turn
 from backend.engines.omni.launch import Launch
+from backend.engines.omni.pauses import is_quiet, pieces
 from backend.engines.omni.pipeline import Pipeline
+from backend.engines.omni.prompts import heard_words
 from backend.engines.omni.turn_work import TurnWork
 from backend.engines.omni.warm_up import warm_up
 
@@ -90,6 +94,23 @@ class OmniEngine:
         async with aclosing(events_of(partial(self._work, turn))) as events:
             async for event in events:
                 yield event
+
+    async def hear(self, clip: AudioClip, language: str) -> str:
+        """The words of a clip, outside any turn; empty when nobody speaks.
+
+        Raises:
+            EngineFailed: A stage is dead.
+        """
+        await self.health()
+        parts = [] if is_quiet(clip) else pieces(clip)
+        return " ".join([words for part in parts if (words := await self._words(part, language))])
+
+    async def _words(self, clip: AudioClip, language: str) -> str:
+        written = ""
+        async with aclosing(self.pipeline.hear(clip, language, f"hear-{uuid4().hex}")) as outputs:
+            async for output in outputs:
+                written += output.text
+        return heard_words(written)
 
     async def _work(self, turn: Turn, emit: Emit) -> None:
         work = TurnWork(turn, self.pipeline, emit)

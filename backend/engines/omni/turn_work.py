@@ -75,6 +75,9 @@ class TurnWork:
 
     async def _hear(self) -> str:
         clip = self._turn.audio
+        if self._turn.heard:
+            self._emit(Transcript(turn_id=self._turn.id, text=self._turn.heard, final=True))
+            return self._turn.heard
         if clip is None or is_quiet(clip):
             return ""
         self._emit(StageStarted(turn_id=self._turn.id, stage=Stage.HEAR))

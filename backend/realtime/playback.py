@@ -1,0 +1,55 @@
+"""What the page says of the reply that is sounding."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import soxr
+
+from backend.contract.media import Samples
+from backend.conversation.session import Session
+from backend.realtime.voice_activity import SAMPLE_RATE
+
+BEFORE_S, AFTER_S = 2.0, 0.5
+"""Sound around the reported place in which an echo is looked for: what the report, the loudspeaker
+and the microphone may be late by."""
+
+LINGERS_S = 1.5
+"""How long after its end a reply may still come back."""
+
+
+class Playback:
+    """Follows one page's player, on the web server's loop."""
+
+    def __init__(self, session: Session) -> None:
+        """Nothing is sounding."""
+        self._session = session
+        self._turn_id = ""
+        self._played_s = 0.0
+        self._playing = False
+        self._told_at = 0.0
+
+    def note(self, turn_id: str, played_s: float, *, playing: bool) -> None:
+        """Take in the player's report."""
+        self._turn_id, self._played_s, self._playing = turn_id, played_s, playing
+        self._told_at = time.monotonic()
+
+    def around_now(self) -> Samples:
+        """What is sounding now, and was shortly before.
+
+        Returns:
+            Shape ``(N,)``, float32 at 16 kHz; empty when nothing has sounded for a while.
+        """
+        since_s = time.monotonic() - self._told_at
+        record = self._session.find(self._turn_id)
+        if record is None or not record.sample_rate or since_s > LINGERS_S:
+            return np.zeros(0, np.float32)
+        now_s = self._played_s + (since_s if self._playing else 0.0)
+        first = max(0, int((now_s - BEFORE_S) * record.sample_rate))
+        last = int((now_s + AFTER_S) * record.sample_rate)
+        pcm16 = np.frombuffer(bytes(record.speech[2 * first : 2 * last]), "<i2")
+        samples: Samples = soxr.resample(
+            pcm16.astype(np.float32) / 32768, record.sample_rate, SAMPLE_RATE
+        )
+        return samples
