@@ -210,3 +210,30 @@ async def test_only_the_newest_turns_are_kept(start, monkeypatch):
     for n in range(5):
         await ask(session, str(n))
     assert [record.reply for record in session.records] == ["2", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    ("heard_s", "kept"),
+    [(0.0, ""), (0.3, "One two …"), (0.6, "One two three four."), (99.0, "One two three four.")],
+)
+async def test_of_an_interrupted_reply_history_keeps_what_was_heard(start, heard_s, kept):
+    session = Session(ID, start(ScriptedEngine(say("One two three four.", chunks=3))).submit)
+    record = await ask(session, "hi")
+    assert session.truncate(record.turn.id, heard_s) is record
+    assert record.reply == kept
+
+
+async def test_a_reply_stopped_while_it_was_made_is_cut_at_the_pace_of_speech(start, until):
+    long = say("word " * 100, chunks=400, pause_s=0.02)
+    session = Session(ID, start(ScriptedEngine(long)).submit)
+    record = session.ask(text="hi")
+    await until(lambda: record.speech)
+    session.interrupt()
+    await session.settled()
+    session.truncate(record.turn.id, 1.0)
+    assert record.reply == "word word word …"
+
+
+async def test_nothing_is_cut_of_a_turn_that_is_not_known(start):
+    session = Session(ID, start(ScriptedEngine(echo)).submit)
+    assert session.truncate("0" * 32, 1.0) is None

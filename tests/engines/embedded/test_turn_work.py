@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import asyncio
 import threading
 import time
@@ -68,6 +70,21 @@ async def test_transcripts_grow_by_segment_and_only_the_last_is_final(loaded):
     heard = only(await events_of(engine, a_turn(audio=a_clip())), Transcript)
     assert [event.text for event in heard] == ["One.", "One. Two.", *["One. Two. Three."] * 2]
     assert [event.final for event in heard] == [False, False, False, True]
+
+
+async def test_what_was_heard_already_is_not_heard_again(loaded):
+    engine = await loaded(recognizer=FakeRecognizer(("Never asked.",)))
+    turn = replace(a_turn(audio=a_clip()), heard="What is the time?")
+    events = await events_of(engine, turn)
+    assert [(event.text, event.final) for event in only(events, Transcript)] == [
+        ("What is the time?", True)
+    ]
+    assert written(events) == "It is noon."
+
+
+async def test_words_are_heard_outside_any_turn(loaded):
+    engine = await loaded(recognizer=FakeRecognizer(("One.", "Two.")))
+    assert await engine.hear(a_clip(), "en") == "One. Two."
 
 
 async def test_a_recording_without_speech_is_silent_and_reaches_no_model(loaded):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from backend.contract.engine import Capabilities
 from backend.contract.errors import EngineFailed, TurnRefused
+from backend.contract.media import AudioClip
 from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceControls
 from backend.engines.omni.engine import OmniEngine
@@ -88,3 +90,26 @@ async def test_a_turn_out_of_bounds_reaches_no_model(engine):
 async def test_an_engine_that_is_not_loaded_is_not_healthy():
     with pytest.raises(EngineFailed):
         await OmniEngine(ScriptedLaunch()).health()
+
+
+async def test_words_are_heard_outside_any_turn(engine):
+    assert await engine.hear(a_clip(3.0), "auto") == "A question."
+    assert engine._pipeline.running == set()
+
+
+async def test_a_long_clip_is_heard_in_pieces_and_a_quiet_one_not_at_all(engine):
+    assert await engine.hear(a_clip(70.0), "en") == "A question. A question. A question."
+    quiet = AudioClip(np.zeros(16_000, np.float32), 16_000)
+    assert await engine.hear(quiet, "en") == ""
+    assert len(engine._pipeline.clips) == 3
+
+
+async def test_a_dead_engine_hears_nothing(engine):
+    engine.ill = True
+    with pytest.raises(EngineFailed):
+        await engine.hear(a_clip(1.0), "en")
+
+
+def a_clip(seconds: float) -> AudioClip:
+    noise = np.random.default_rng(0).normal(0, 0.1, int(16_000 * seconds))
+    return AudioClip(noise.astype(np.float32), 16_000)

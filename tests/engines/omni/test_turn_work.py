@@ -206,3 +206,12 @@ async def test_leaving_a_turn_ends_every_request_of_it():
             break
     await told.aclose()
     assert pipeline.running == set()
+
+
+async def test_what_was_heard_already_is_not_heard_again():
+    pipeline = ScriptedPipeline()
+    told = await events(pipeline, audio=CLIP, heard="Heard before.")
+    assert [(e.text, e.final) for e in told if isinstance(e, Transcript)] == [
+        ("Heard before.", True)
+    ]
+    assert (pipeline.clips, pipeline.questions) == ([], ["Heard before."])
