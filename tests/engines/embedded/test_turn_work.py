@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import asyncio
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
