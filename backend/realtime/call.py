@@ -166,7 +166,7 @@ class Call:
     def _hear_more(self) -> None:
         """Look for the words so far, every second, while the person speaks."""
         idle = self._hearing is None or self._hearing.done()
-        new = len(self._detector.utterance) - self._heard_samples if self._detector.speaking else 0
+        new = self._detector.said_samples - self._heard_samples
         if idle and not self._detector.paused and new >= PARTIAL_EVERY_S * SAMPLE_RATE:
             self._start_hearing()
 

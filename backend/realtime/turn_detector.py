@@ -83,14 +83,14 @@ class TurnDetector:
         self._silent_windows = 0
 
     @property
-    def speaking(self) -> bool:
-        """Whether there is an utterance under way, pauses included."""
-        return bool(self._said)
-
-    @property
     def paused(self) -> bool:
         """Whether nobody has spoken for 0.1 s or longer."""
         return self._silent_windows >= _PAUSE_WINDOWS
+
+    @property
+    def said_samples(self) -> int:
+        """Length of ``utterance``, without joining it."""
+        return len(self._said) * WINDOW
 
     @property
     def utterance(self) -> Samples:
