@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -58,6 +59,9 @@ class LlamaChat:
             ModelMissing: A file is neither here nor can it be downloaded.
             ChatFailed: llama.cpp cannot load it.
         """
+        # Threads wait for each other after every layer. Spinning, they crawl as soon as a core is
+        # taken: one of two cores busy made a reply ten times as slow. OpenMP reads this once.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         import xllamacpp
 
         model, self._projector = self._find_model(), self._find_projector()
@@ -160,10 +164,7 @@ class LlamaChat:
         params.n_batch = params.n_ubatch = _BATCH_TOKENS
         params.n_cache_reuse = _REUSE_TOKENS
         params.cache_ram_mib = _CACHE_MIB
-        # Threads wait for each other after every layer, spinning, and crawl as soon as a core is
-        # taken: on two busy cores one thread read a prompt three times as fast as two did.
-        params.cpuparams_batch.n_threads = max(1, self._threads - 1)
-        params.cpuparams.n_threads = max(1, self._threads // 2)
+        params.cpuparams_batch.n_threads = params.cpuparams.n_threads = self._threads
         params.n_threads_http = 2
         params.ui = params.endpoint_slots = params.fit_params = False
         params.verbosity = -1

@@ -12,13 +12,16 @@ from backend.engines.failures import ChatFailed
 
 _log = logging.getLogger(__name__)
 
-_SAMPLING: dict[str, float | int] = {
+_SAMPLING: dict[str, float | int | list[str]] = {
     # A 135M model answers best close to greedy, and then repeats itself; DRY stops repeated
     # phrases without making the words of the question unlikely, as a repeat penalty does.
     "temperature": 0.1,
     "top_p": 0.9,
     "min_p": 0.05,
     "dry_multiplier": 0.8,
+    # For each of these llama.cpp walks through the whole vocabulary before the first token: its
+    # four defaults cost 0.1 s a turn.
+    "dry_sequence_breakers": ["\n"],
 }
 
 

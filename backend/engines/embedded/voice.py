@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from backend.contract.media import Samples
 from backend.engines.embedded.stages import StopSignal
 
-if TYPE_CHECKING:
-    from piper import AudioChunk
-
 # The slowest phoneme that Piper makes on purpose is about a third of this.
 _MAX_S_PER_PHONEME = 0.5
 _MAX_EXTRA_S = 1.0
+# How loud a voice is shows in one sentence; one gain for all keeps their differences.
+_SAMPLE = "Hello, and welcome. It is good to hear you."
+_PEAK, _MAX_GAIN = 0.8, 4.0
 # Piper writes sounds between double square brackets as raw phonemes.
 _RAW_PHONEMES = str.maketrans("[]", "()")
 
@@ -32,6 +32,8 @@ class PiperSpeaker:
         self._language = ""
         self._sample_rate = 0
         self._voice: Any = None
+        self._vits: Any = None
+        self._gain = 1.0
 
     @property
     def language(self) -> str:
@@ -49,50 +51,57 @@ class PiperSpeaker:
         return self._sample_rate
 
     def load(self) -> None:
-        """Bring the model up and run it once."""
-        from piper import PiperVoice
+        """Bring the model up and run it once.
+
+        Raises:
+            ModelMissing: The file is not a Piper voice.
+        """
+        from piper import PiperConfig, PiperVoice
+
+        from backend.engines.embedded.vits import SplitVits
 
         model = self._find_model()
+        config = json.loads(model.with_name(f"{model.name}.json").read_text(encoding="utf-8"))
         self._name = model.stem
-        self._language = _language_of(model)
-        self._voice = PiperVoice.load(model)
+        self._language = str(config.get("language", {}).get("name_english", ""))
+        # Only what writes phonemes is used of it: the model is run in halves.
+        self._voice = PiperVoice(session=None, config=PiperConfig.from_dict(config))
+        self._vits = SplitVits(model)
         self._sample_rate = int(self._voice.config.sample_rate)
-        for _ in self.speak("Hello.", 1.0, StopSignal()):
-            pass
+        sound = np.concatenate(list(self._say(_SAMPLE, 1.0, StopSignal())))
+        self._gain = _PEAK / max(float(np.abs(sound).max()), _PEAK / _MAX_GAIN)
 
     def close(self) -> None:
         """Free the model. Harmless before ``load`` and twice."""
-        self._voice = None
+        self._voice = self._vits = None
 
     def speak(self, text: str, speed: float, stop: StopSignal) -> Iterator[Samples]:
-        """The sound of one sentence.
+        """The sound of one sentence, the first 0.3 s of it long before the rest.
 
         Args:
             text: Plain prose, such as ``speakable`` gives.
             speed: Rate relative to the voice's own; 2.0 is twice as fast.
-            stop: Looked at before each part of the sentence.
+            stop: Looked at before each piece.
 
         Yields:
             Shape ``(N,)``, float32 mono, full scale at ±1; never empty, always finite, and
             bounded in length by the number of phonemes.
         """
-        from piper import SynthesisConfig
+        for piece in self._say(text, speed, stop):
+            yield np.clip(piece * self._gain, -1.0, 1.0)
 
-        length_scale = self._voice.config.length_scale / speed
-        config = SynthesisConfig(length_scale=length_scale)
-        for chunk in self._voice.synthesize(text.translate(_RAW_PHONEMES), config):
-            if stop.is_set():
-                return
-            sound = self._bounded(chunk, length_scale)
-            if sound.size and np.isfinite(sound).all():
-                yield sound
-
-    def _bounded(self, chunk: AudioChunk, length_scale: float) -> Samples:
-        longest_s = (_MAX_EXTRA_S + _MAX_S_PER_PHONEME * len(chunk.phonemes)) * length_scale
-        sound: Samples = np.asarray(chunk.audio_float_array, np.float32)
-        return sound[: int(longest_s * self.sample_rate)]
-
-
-def _language_of(model: Path) -> str:
-    config = json.loads(model.with_name(f"{model.name}.json").read_text(encoding="utf-8"))
-    return str(config.get("language", {}).get("name_english", ""))
+    def _say(self, text: str, speed: float, stop: StopSignal) -> Iterator[Samples]:
+        voice = self._voice
+        length_scale = voice.config.length_scale / speed
+        scales = (voice.config.noise_scale, length_scale, voice.config.noise_w_scale)
+        for phonemes in voice.phonemize(text.translate(_RAW_PHONEMES)):
+            longest_s = (_MAX_EXTRA_S + _MAX_S_PER_PHONEME * len(phonemes)) * length_scale
+            left = int(longest_s * self.sample_rate)
+            for piece in self._vits.speak(voice.phonemes_to_ids(phonemes), scales):
+                if stop.is_set():
+                    return
+                sound, left = piece[:left], left - len(piece)
+                if sound.size and np.isfinite(sound).all():
+                    yield sound
+                if left <= 0:
+                    break

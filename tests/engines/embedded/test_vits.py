@@ -1,0 +1,69 @@
+"""A voice's model in two halves says what the whole says, and begins sooner."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from backend.engines.embedded.models import find_voice
+from backend.engines.embedded.stages import StopSignal
+from backend.engines.embedded.vits import SplitVits
+from backend.engines.embedded.voice import PiperSpeaker
+from backend.engines.failures import ModelMissing
+
+LONG = "This sentence is long enough to come in several pieces, which grow as it goes on."
+
+
+@pytest.fixture(scope="module")
+def voice():
+    speaker = PiperSpeaker(lambda: find_voice(None))
+    speaker.load()
+    yield speaker
+    speaker.close()
+
+
+@pytest.fixture(scope="module")
+def pieces(voice):
+    return list(voice.speak(LONG, 1.0, StopSignal()))
+
+
+@pytest.mark.embedded
+def test_pieces_are_what_the_decoder_makes_of_the_whole():
+    model = SplitVits(find_voice(None))
+    latent = np.random.default_rng(0).normal(size=(1, 192, 200)).astype(np.float32)
+    (whole,) = model._decoder.run(None, {model._latent: latent})
+    hop = whole.size // 200
+    for start, end in ((0, 24), (24, 72), (72, 168), (168, 200)):
+        piece = model._decode(latent, start, end, {})
+        np.testing.assert_allclose(piece, whole.ravel()[start * hop : end * hop], atol=1e-4)
+
+
+@pytest.mark.embedded
+def test_the_first_piece_is_short_and_the_last_completes_the_sentence(voice, pieces):
+    assert len(pieces[0]) / voice.sample_rate == pytest.approx(0.28, abs=0.02)
+    assert 3.0 < sum(len(piece) for piece in pieces) / voice.sample_rate < 8.0
+
+
+@pytest.mark.embedded
+def test_pieces_join_without_a_step(pieces):
+    sound = np.concatenate(pieces)
+    joins = np.cumsum([len(piece) for piece in pieces])[:-1]
+    steps = np.abs(np.diff(sound))
+    assert steps[joins - 1].max() < np.quantile(steps, 0.999)
+
+
+@pytest.mark.embedded
+def test_a_voice_is_loud_enough_and_never_beyond_full_scale(pieces):
+    assert 0.5 < np.abs(np.concatenate(pieces)).max() <= 1.0
+
+
+def test_another_kind_of_model_is_refused_by_name(tmp_path):
+    value = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1])
+    node = helper.make_node("Identity", ["x"], ["y"])
+    made = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1])
+    path = tmp_path / "other.onnx"
+    onnx.save(helper.make_model(helper.make_graph([node], "other", [value], [made])), path)
+    with pytest.raises(ModelMissing, match=r"other\.onnx is not a Piper voice"):
+        SplitVits(path)
