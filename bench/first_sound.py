@@ -85,7 +85,7 @@ class Wire:
 
     def _note(self, frame: str | bytes) -> None:
         message = json.loads(frame)
-        if message["type"] == "conversation.item.created":
+        if message["type"] == "omni.turn.created":
             self.created_at = message["turn"]["created_at"] * 1000
             self.stages = {}
         elif message["type"] == "omni.stage.timing":

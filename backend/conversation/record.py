@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
+from uuid import uuid4
 
 from backend.contract.events import (
     QUEUED,
@@ -26,6 +27,11 @@ SPOKEN_CHARS_PER_S = 15.0
 """Characters said in a second: 150 words a minute, six characters each, as people converse."""
 
 
+def new_item_id() -> str:
+    """A fresh id for an item of a conversation."""
+    return f"item_{uuid4().hex}"
+
+
 @dataclass(slots=True)
 class TurnRecord:
     """One turn of the conversation, as far as it has come.
@@ -33,12 +39,16 @@ class TurnRecord:
     Attributes:
         turn: What was asked.
         attachments: Words for what came with it, such as ``Recording, 3.2 s``.
+        item_id: The question's id among the items of the conversation; the reply's is the turn's.
+        cut_by_speech: Whether the person stopped the reply by speaking into it.
         outcome: None while the turn is under way.
         speech: The spoken reply so far, mono PCM16 at ``sample_rate``.
     """
 
     turn: Turn
     attachments: tuple[str, ...] = ()
+    item_id: str = field(default_factory=new_item_id)
+    cut_by_speech: bool = False
     created_at: float = field(default_factory=time.time)
     transcript: str = ""
     scene: str = ""

@@ -87,6 +87,7 @@ class Session:
         attachments: tuple[str, ...] = (),
         notices: tuple[str, ...] = (),
         generation: int | None = None,
+        item_id: str = "",
     ) -> TurnRecord:
         """Start a turn, interrupting the one under way.
 
@@ -99,6 +100,7 @@ class Session:
             attachments: Words for what came with the question.
             notices: What the person should know about it.
             generation: The session's when Send was pressed; a Stop since then makes it stale.
+            item_id: Id under which clients know the question already, if they do.
 
         Raises:
             TurnRefused: there is nothing in the turn, it was stopped before it began, or the
@@ -121,18 +123,26 @@ class Session:
         )
         stream = self._submit(turn)
         record = TurnRecord(turn, attachments, notices=list(notices))
+        record.item_id = item_id or record.item_id
         self._stream = stream
         self._keep(record)
         self._tell(TurnStarted(record))
         self._pump = asyncio.create_task(self._follow(stream, record))
         return record
 
-    def interrupt(self) -> None:
-        """Stop the turn under way; whatever still comes of it is dropped."""
+    def interrupt(self, *, by_speech: bool = False) -> None:
+        """Stop the turn under way; whatever still comes of it is dropped.
+
+        Args:
+            by_speech: Whether it is because the person speaks into the reply.
+        """
         self.generation += 1
         self.touched_at = time.monotonic()
-        if self._stream is not None:
-            self._stream.cancel()
+        if self._stream is None:
+            return
+        if by_speech and self.records:
+            self.records[-1].cut_by_speech = True
+        self._stream.cancel()
 
     def truncate(self, turn_id: str, heard_s: float) -> TurnRecord | None:
         """Keep of a reply only what was heard of it; none when the turn is not known any more."""

@@ -129,7 +129,7 @@ class Call:
             self._post({"type": "omni.speech.maybe", "speaking": False})
             return
         if self._session.under_way:
-            self._session.interrupt()
+            self._session.interrupt(by_speech=True)
         self._item_id = uuid4().hex
         self._heard_samples = 0
         self._tell("speech_started", audio_start_ms=round(at_s * 1000))
@@ -159,7 +159,13 @@ class Call:
         self._tell("committed")
         attachments = (f"Spoken, {clip.duration_s:.1f} s",)
         try:
-            self._session.ask(audio=clip, heard=words, frames=frames, attachments=attachments)
+            self._session.ask(
+                audio=clip,
+                heard=words,
+                frames=frames,
+                attachments=attachments,
+                item_id=self._item_id,
+            )
         except TurnRefused as refusal:
             self._drop(refusal.message)
 

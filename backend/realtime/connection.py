@@ -10,15 +10,17 @@ import secrets
 from contextlib import suppress
 
 from fastapi import WebSocket, WebSocketDisconnect
-from pydantic import ValidationError
 
 from backend.contract.engine import EngineStatus
 from backend.contract.errors import TurnRefused
 from backend.conversation.registry import SessionRegistry
 from backend.conversation.session import Change, Session
-from backend.realtime import protocol
 from backend.realtime.dispatch import Dispatch
-from backend.realtime.protocol import ClientMessage, Message
+from backend.realtime.incoming import ClientMessage
+from backend.realtime.outgoing import encode_error, encode_record, encode_session, encode_status
+from backend.realtime.protocol import Message
+from backend.realtime.reading import BadMessage, read_message
+from backend.realtime.turn_events import TurnEvents
 from backend.runtime.engine_thread import EngineThread
 
 log = logging.getLogger(__name__)
@@ -48,29 +50,32 @@ class Connection:
         self._registry = registry
         self._engine = engine
         self._outbox: asyncio.Queue[Message] = asyncio.Queue(MAX_UNSENT)
+        # The app's own page takes sound at any rate, sample for sample; others count on 24 kHz.
+        offered: list[str] = socket.scope.get("subprotocols", [])
+        self._offered = offered
+        self._told = TurnEvents(resample=not any(SESSION_PREFIX in name for name in offered))
         self._numbers = itertools.count()
         self._overflowed = asyncio.Event()
 
     async def serve(self) -> None:
         """Tell everything so far, then send and receive until the page leaves."""
-        offered: list[str] = self._socket.scope.get("subprotocols", [])
-        await self._socket.accept(PROTOCOL if PROTOCOL in offered else None)
+        await self._socket.accept(PROTOCOL if PROTOCOL in self._offered else None)
         try:
-            session = self._registry.get(_session_id(offered))
+            session = self._registry.get(_session_id(self._offered))
         except TurnRefused as refusal:
             with suppress(RuntimeError, WebSocketDisconnect):
-                await self._send(protocol.encode_error(refusal.code, refusal.message))
+                await self._send(encode_error(refusal.code, refusal.message))
                 await self._socket.close(CLOSE_POLICY)
             return
         loop = asyncio.get_running_loop()
 
         def on_status(status: EngineStatus) -> None:
-            loop.call_soon_threadsafe(self._post, protocol.encode_status(status))
+            loop.call_soon_threadsafe(self._post, encode_status(status))
 
         stop_watching = self._engine.watch(on_status)
         self._introduce(session)
         session.listeners.add(self._on_change)
-        dispatch = Dispatch(session, self._engine, self._post)
+        dispatch = Dispatch(session, self._engine, self._post, self._told)
         try:
             await self._converse(dispatch)
         finally:
@@ -84,11 +89,11 @@ class Connection:
         self._post(
             {
                 "type": "session.created",
-                "session": {"id": session.id},
-                "turns": [protocol.encode_record(record) for record in session.records],
+                "session": encode_session(session, self._engine.status, listens=False),
+                "turns": [encode_record(record) for record in session.records],
             }
         )
-        self._post(protocol.encode_status(self._engine.status))
+        self._post(encode_status(self._engine.status))
 
     async def _converse(self, dispatch: Dispatch) -> None:
         tasks = {
@@ -117,18 +122,15 @@ class Connection:
         while True:
             try:
                 dispatch.act(await self._receive())
-            except ValueError as error:
-                self._post(protocol.encode_error("bad_message", str(error)))
+            except BadMessage as error:
+                self._post(encode_error("bad_message", str(error), error.event_id))
 
     async def _receive(self) -> ClientMessage:
         try:
             text = await self._socket.receive_text()
         except KeyError as error:
-            raise ValueError("messages are JSON text") from error
-        try:
-            return protocol.client_message.validate_json(text)
-        except ValidationError as error:
-            raise ValueError(error.errors(include_input=False)[0]["msg"]) from error
+            raise BadMessage("messages are JSON text") from error
+        return read_message(text)
 
     async def _send(self, message: Message) -> None:
         message["event_id"] = f"event_{next(self._numbers)}"
@@ -140,7 +142,8 @@ class Connection:
             self._registry.leave(session)
 
     def _on_change(self, change: Change) -> None:
-        self._post(protocol.encode_change(change))
+        for message in self._told.of(change):
+            self._post(message)
 
     def _post(self, message: Message) -> None:
         try:

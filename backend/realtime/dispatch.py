@@ -1,4 +1,4 @@
-"""What a page's messages do."""
+"""What a client's messages do."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from typing import assert_never
 
 from backend.contract.errors import TurnRefused
 from backend.conversation.session import Session
-from backend.media.audio import from_samples
-from backend.media.snapshots import Snapshots, decode_snapshots
-from backend.realtime import protocol
+from backend.media.snapshots import Snapshots
+from backend.realtime import incoming
 from backend.realtime.call import Call
+from backend.realtime.outgoing import encode_error, encode_session
 from backend.realtime.playback import Playback
-from backend.realtime.protocol import Message
+from backend.realtime.protocol import WIRE_RATE, Message
+from backend.realtime.question import PendingQuestion
+from backend.realtime.reading import BadMessage
+from backend.realtime.session_config import SessionConfig
+from backend.realtime.turn_events import TurnEvents
 from backend.runtime.engine_thread import EngineThread
 
 
@@ -22,60 +26,75 @@ class Dispatch:
     """Acts on the messages of one connection, on the web server's loop."""
 
     def __init__(
-        self, session: Session, engine: EngineThread, post: Callable[[Message], None]
+        self,
+        session: Session,
+        engine: EngineThread,
+        post: Callable[[Message], None],
+        told: TurnEvents,
     ) -> None:
-        """Act on ``session``; ``post`` takes the answers."""
+        """Act on ``session``; ``post`` takes the answers, ``told`` keeps the order of items."""
         self._session = session
         self._engine = engine
         self._post = post
+        self._told = told
         self._playback = Playback(session)
         self._snapshots = Snapshots()
+        self._question = PendingQuestion(session, self._snapshots)
         self._call: Call | None = None
-        self._typed: list[str] = []
+        self._input_rate = WIRE_RATE
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def act(self, message: protocol.ClientMessage) -> None:  # noqa: C901 - a case for each message
+    def act(self, message: incoming.ClientMessage) -> None:
         """Do what a message asks for.
 
         Raises:
-            ValueError: it cannot be done now, in plain words.
+            BadMessage: it cannot be done now, in plain words.
         """
+        try:
+            self._act(message)
+        except ValueError as error:
+            raise BadMessage(str(error), message.event_id) from error
+
+    def close(self) -> None:
+        """The client has left: a call ends with its connection."""
+        self._hang_up()
+
+    def _act(self, message: incoming.ClientMessage) -> None:  # noqa: C901 - a case for each message
         session = self._session
         match message:
-            case protocol.AudioAppend():
+            case incoming.AudioAppend():
                 self._hear(message)
-            case protocol.AudioCommit():
-                self._post({"type": "input_audio_buffer.committed", "item_id": None})
-            case protocol.AudioClear():
+            case incoming.AudioCommit():
+                self._commit()
+            case incoming.AudioClear():
                 session.recording.clear()
-            case protocol.ItemCreate():
-                self._typed += [part.text for part in message.item.content]
-            case protocol.ItemTruncate():
+                self._post({"type": "input_audio_buffer.cleared"})
+            case incoming.ItemCreate():
+                content = [part.model_dump() for part in message.item.content]
+                self._add(self._question.write(message.item), content)
+            case incoming.ItemTruncate():
                 self._truncate(message)
-            case protocol.ResponseCreate():
-                self._begin(self._respond())
-            case protocol.ResponseCancel():
-                session.interrupt()
-            case protocol.PlaybackReport():
+            case incoming.ResponseCreate():
+                self._begin(self._respond(message))
+            case incoming.ResponseCancel():
+                self._cancel(message)
+            case incoming.PlaybackReport():
                 played_s = message.played_ms / 1000
                 self._playback.note(message.response_id, played_s, playing=message.playing)
-            case protocol.SessionUpdate():
+            case incoming.SessionUpdate():
                 self._update(message.session)
-            case protocol.Clear():
+            case incoming.Clear():
                 session.clear()
-            case protocol.Rebuild():
+            case incoming.Rebuild():
                 self._engine.rebuild_if_failed()
             case _:
                 assert_never(message)
 
-    def close(self) -> None:
-        """The page has left: a call ends with its connection."""
-        self._hang_up()
-
-    def _update(self, config: protocol.SessionConfig) -> None:
+    def _update(self, config: SessionConfig) -> None:
         session = self._session
         if config.instructions is not None:
             session.settings = replace(session.settings, system_prompt=config.instructions)
+        self._input_rate = config.input_rate or self._input_rate
         if config.detects_turns is not None:
             self._hang_up()
             if config.detects_turns:
@@ -83,12 +102,8 @@ class Dispatch:
                 self._call = Call(
                     session, self._engine.hear, self._post, self._playback, self._snapshots
                 )
-        detection = {"type": "server_vad"} if self._call else None
-        told = {
-            "id": session.id,
-            "turn_detection": detection,
-            "instructions": session.settings.system_prompt,
-        }
+        listens = self._call is not None
+        told = encode_session(session, self._engine.status, listens=listens)
         self._post({"type": "session.updated", "session": told})
 
     def _hang_up(self) -> None:
@@ -96,36 +111,47 @@ class Dispatch:
             self._call.close()
             self._call = None
 
-    def _hear(self, message: protocol.AudioAppend) -> None:
+    def _hear(self, message: incoming.AudioAppend) -> None:
         for jpeg in message.video_frames:
             self._snapshots.add(jpeg)
+        rate = message.sample_rate or self._input_rate
         if self._call is None:
-            self._record(message)
+            self._record(message.audio, rate)
         else:
-            self._call.feed(message.audio, message.sample_rate)
+            self._call.feed(message.audio, rate)
 
-    def _record(self, message: protocol.AudioAppend) -> None:
+    def _record(self, pcm16: bytes, sample_rate: int) -> None:
         recording = self._session.recording
         was_full = recording.full
-        recording.append(message.audio, message.sample_rate)
+        recording.append(pcm16, sample_rate)
         if recording.full and not was_full:
             text = "The recording has reached its longest and ends here."
             self._post({"type": "omni.recording.full", "text": text})
 
-    async def _respond(self) -> None:
-        """Make a turn of what was recorded and written since the last one."""
-        recorded = self._session.recording.take()
-        text, self._typed = "\n".join(self._typed), []
+    def _commit(self) -> None:
+        kind, item_id = "input_audio_buffer.committed", self._question.commit()
+        before = self._told.last_item
+        self._post({"type": kind, "item_id": item_id, "previous_item_id": before})
+        self._add(item_id, [{"type": "input_audio", "transcript": None}])
+
+    def _add(self, item_id: str, content: list[Message]) -> None:
+        for message in self._told.item(item_id, content):
+            self._post(message)
+
+    async def _respond(self, message: incoming.ResponseCreate) -> None:
         try:
-            clip = await asyncio.to_thread(from_samples, *recorded) if recorded else None
-            attachments = (f"Recording, {clip.duration_s:.1f} s",) if clip else ()
-            frames = await asyncio.to_thread(decode_snapshots, self._snapshots.recent())
-            self._session.ask(text=text, audio=clip, frames=frames, attachments=attachments)
+            await self._question.ask(message.response or incoming.ResponseConfig())
         except TurnRefused as refusal:
-            self._post(protocol.encode_error(refusal.code, refusal.message))
+            self._post(encode_error(refusal.code, refusal.message, message.event_id))
             self._post({"type": "omni.utterance.dropped", "reason": refusal.message})
 
-    def _truncate(self, message: protocol.ItemTruncate) -> None:
+    def _cancel(self, message: incoming.ResponseCancel) -> None:
+        newest = self._session.records[-1].turn.id if self._session.records else None
+        if message.response_id not in (None, newest):
+            raise ValueError("there is no such response under way")
+        self._session.interrupt()
+
+    def _truncate(self, message: incoming.ItemTruncate) -> None:
         record = self._session.truncate(message.item_id, message.audio_end_ms / 1000)
         if record is None:
             raise ValueError("there is no such item")
@@ -133,6 +159,7 @@ class Dispatch:
             {
                 "type": "conversation.item.truncated",
                 "item_id": message.item_id,
+                "content_index": 0,
                 "audio_end_ms": message.audio_end_ms,
                 "reply": record.reply,
             }

@@ -11,7 +11,8 @@ from backend.conversation.pcm import to_wav
 from backend.conversation.registry import SessionRegistry
 from backend.realtime.connection import Connection
 from backend.realtime.origin import is_own_page
-from backend.realtime.protocol import Message, encode_status
+from backend.realtime.outgoing import encode_status
+from backend.realtime.protocol import Message
 from backend.runtime.engine_thread import EngineThread
 
 log = logging.getLogger(__name__)

@@ -90,7 +90,7 @@ async def test_a_spoken_question_is_answered(caller, engine, rate):
         "input_audio_buffer.speech_started",
         "input_audio_buffer.speech_stopped",
         "input_audio_buffer.committed",
-        "conversation.item.created",
+        "omni.turn.created",
         "response.output_audio.delta",
     ]
     places = [kinds.index(kind) for kind in order]

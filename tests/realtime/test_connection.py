@@ -98,7 +98,7 @@ def ask(app, text: str, session_id: str = ID) -> None:
 
 async def test_a_page_is_greeted_with_its_turns_and_the_engines_state(app, client):
     created = await client.hello()
-    assert created["session"] == {"id": ID}
+    assert created["session"]["id"] == ID
     assert created["turns"] == []
     status = await client.receive()
     assert status["type"] == "omni.engine"
@@ -110,13 +110,24 @@ async def test_a_turn_arrives_whole_and_in_order(app, client):
     messages = await client.receive_until("response.done")
     kinds = [m["type"] for m in messages if m["type"] != "omni.engine"]
     assert kinds == [
-        "conversation.item.created",
+        "omni.turn.created",
+        "conversation.item.added",
+        "conversation.item.done",
+        "response.created",
+        "response.output_item.added",
+        "conversation.item.added",
+        "response.content_part.added",
         "response.output_audio_transcript.delta",
         "response.output_audio.delta",
+        "response.output_audio.done",
+        "response.output_audio_transcript.done",
+        "response.content_part.done",
+        "response.output_item.done",
+        "conversation.item.done",
         "response.done",
     ]
     by_kind = {m["type"]: m for m in messages}
-    assert by_kind["conversation.item.created"]["turn"]["text"] == "a <b> c <|x|> 5 < 6"
+    assert by_kind["omni.turn.created"]["turn"]["text"] == "a <b> c <|x|> 5 < 6"
     assert by_kind["response.output_audio_transcript.delta"]["delta"] == "a <b> c <|x|> 5 < 6"
     sound = by_kind["response.output_audio.delta"]
     assert base64.b64decode(sound["delta"]) == to_pcm16(tone(0.2))

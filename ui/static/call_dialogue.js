@@ -89,7 +89,7 @@ export class CallDialogue {
       case "omni.utterance.dropped":
         this.drop(message.reason);
         break;
-      case "conversation.item.created":
+      case "omni.turn.created":
         this.#say(""); // the transcript has it now
         break;
     }

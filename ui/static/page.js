@@ -169,7 +169,7 @@ class Page {
         this.#clearing = false;
         this.conversation.clear();
         break;
-      case "conversation.item.created":
+      case "omni.turn.created":
         this.#notices.clear("error");
         this.conversation.begin(message.turn);
         break;

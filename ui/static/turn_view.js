@@ -62,7 +62,7 @@ export class TurnView {
   apply(message) {
     const turn = this.turn;
     switch (message.type) {
-      case "conversation.item.input_audio_transcription.updated":
+      case "omni.transcription.updated":
       case "conversation.item.input_audio_transcription.completed":
         turn.transcript = message.transcript;
         break;
