@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -20,8 +21,10 @@ class Settings(BaseSettings):
     port: int = Field(7860, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
     root_path: str = Field("", description="Path of the app behind a proxy, such as /voice.")
 
-    engine: Literal["auto", "embedded", "omni"] = Field(
-        "auto", description="Which engine answers; auto is omni on a CUDA GPU, else embedded."
+    engine: Literal["auto", "embedded", "omni", "remote"] = Field(
+        "auto",
+        description="Which engine answers; auto is remote with --url, else omni on a CUDA GPU,"
+        " else embedded.",
     )
     stall_timeout_s: float = Field(30.0, gt=0, description="Seconds a turn may make no progress.")
     max_waiting_turns: int = Field(32, ge=0, description="Turns that may wait for the engine.")
@@ -51,6 +54,21 @@ class Settings(BaseSettings):
     )
     log_stats: bool = Field(False, description="Have vLLM-Omni log its statistics.")
 
+    url: str = Field(
+        "", description="Address of the remote engine's vLLM-Omni server, as http://host:8091."
+    )
+    api_key: SecretStr = Field(
+        SecretStr(""), description="Key of that server, where it was started with one."
+    )
+    remote_sessions: int = Field(
+        1, ge=1, description="Sessions that server lets run at a time: its max_sessions."
+    )
+    remote_speakers: list[str] = Field(
+        default_factory=list,
+        description="Speakers of its CustomVoice model to choose from, as Vivian,Ryan. A name that"
+        " the model does not have ends that server.",
+    )
+
     recognizer: str = Field(
         "", description="faster-whisper directory or hub name; empty for the built-in one."
     )
@@ -65,3 +83,22 @@ class Settings(BaseSettings):
     )
     chat_context: int = Field(4096, ge=512, description="Context of the chat model, in tokens.")
     threads: int = Field(0, ge=0, description="CPU threads for the models; 0 for all cores.")
+
+    @field_validator("url")
+    @classmethod
+    def _looks_like_a_server(cls, url: str) -> str:
+        parts = urlsplit(url)
+        try:
+            usable = parts.scheme in {"http", "https", "ws", "wss"} and bool(parts.hostname)
+            usable = usable and parts.port != 0
+        except ValueError:  # the port is no number
+            usable = False
+        if url and not usable:
+            raise ValueError("this is not the address of a server: it looks like http://host:8091")
+        return url
+
+    @model_validator(mode="after")
+    def _remote_has_an_address(self) -> Self:
+        if self.engine == "remote" and not self.url:
+            raise ValueError("the remote engine needs --url, such as http://host:8091")
+        return self

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 from pydantic_settings import CliApp
 
+from backend.engines.choose import chosen
 from backend.settings import Settings
 
 
@@ -37,3 +38,28 @@ def test_the_command_line_wins_over_the_environment(monkeypatch):
 def test_a_value_out_of_range_is_refused(name, value):
     with pytest.raises(ValidationError):
         Settings(_env_file=None, **{name: value})
+
+
+@pytest.mark.parametrize(
+    "url", ["host:8091", "ftp://host", "http://", "http://host:port", "http://host:99999"]
+)
+def test_what_is_no_address_of_a_server_is_refused(url):
+    with pytest.raises(ValidationError, match="not the address of a server"):
+        Settings(_env_file=None, url=url)
+
+
+def test_the_remote_engine_needs_an_address():
+    with pytest.raises(ValidationError, match="needs --url"):
+        Settings(_env_file=None, engine="remote")
+    asked = ["--engine", "remote", "--url", "http://host:8091", "--remote-speakers", "Vivian,Ryan"]
+    settings = CliApp.run(Settings, cli_args=asked)
+    assert settings.remote_speakers == ["Vivian", "Ryan"]
+
+
+def test_a_named_server_is_the_engine():
+    assert chosen(Settings(_env_file=None, url="https://host/aura")) == "remote"
+    assert chosen(Settings(_env_file=None, engine="embedded", url="http://host:1")) == "embedded"
+
+
+def test_a_key_is_not_printed():
+    assert "secret" not in repr(Settings(_env_file=None, api_key="secret"))

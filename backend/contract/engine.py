@@ -28,6 +28,8 @@ class Capabilities:
         voice: What can be chosen about the voice.
         sample_rate: Rate of the speech it makes, in hertz.
         max_concurrent_turns: Turns it works on at a time; further ones wait.
+        hears_ahead: Whether ``Engine.hear`` gives words. Where it does not, a call hands over what
+            was said with no words, and learns them from the turn's ``Transcript``.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Capabilities:
     voice: VoiceControls
     sample_rate: int
     max_concurrent_turns: int = 1
+    hears_ahead: bool = True
 
 
 class Engine(Protocol):
@@ -63,7 +66,8 @@ class Engine(Protocol):
     async def hear(self, clip: AudioClip, language: str) -> str:
         """The words of a clip, outside any turn; empty when nobody speaks.
 
-        A call asks while the person still speaks. It must stop soon after its task is cancelled.
+        A call asks while the person still speaks, where ``Capabilities.hears_ahead`` says that it
+        may. It must stop soon after its task is cancelled.
         """
         ...
 

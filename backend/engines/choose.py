@@ -13,13 +13,16 @@ from backend.settings import Settings
 
 def engine_factory(settings: Settings) -> Callable[[], Engine]:
     """A maker of engines as the settings ask."""
-    return _omni(settings) if chosen(settings) == "omni" else _embedded(settings)
+    makers = {"embedded": _embedded, "omni": _omni, "remote": _remote}
+    return makers[chosen(settings)](settings)
 
 
 def chosen(settings: Settings) -> str:
-    """The name of the engine: ``auto`` is omni where it can run fast, else embedded."""
+    """The name of the engine: ``auto`` is a named server, omni where it is fast, or embedded."""
     if settings.engine != "auto":
         return settings.engine
+    if settings.url:
+        return "remote"
     return "omni" if has_cuda() and importlib.util.find_spec("vllm_omni") else "embedded"
 
 
@@ -51,5 +54,21 @@ def _omni(settings: Settings) -> Callable[[], Engine]:
             log_stats=settings.log_stats,
         )
         return OmniEngine(launch)
+
+    return make
+
+
+def _remote(settings: Settings) -> Callable[[], Engine]:
+    def make() -> Engine:
+        from backend.engines.remote.engine import RemoteEngine
+        from backend.engines.remote.server import Server
+
+        server = Server(
+            settings.url,
+            key=settings.api_key.get_secret_value(),
+            sessions=settings.remote_sessions,
+            speakers=tuple(settings.remote_speakers),
+        )
+        return RemoteEngine(server)
 
     return make
