@@ -31,7 +31,7 @@ from backend.realtime.voice_activity import SAMPLE_RATE
 
 log = logging.getLogger(__name__)
 
-Hear = Callable[[AudioClip, str], Awaitable[str]]
+Hear = Callable[[AudioClip, str], Awaitable[str | None]]
 
 MAX_UTTERANCE_S = 60.0
 """Longest utterance; what goes on after it is the next one."""
@@ -58,7 +58,8 @@ class Call:
 
         Args:
             session: Whose turns are made.
-            hear: Recognises the words of a clip in a language; may raise anything.
+            hear: Recognises the words of a clip in a language; may raise anything. None where the
+                engine recognises speech only to answer it.
             post: Takes the messages for the page.
             playback: What of the replies is sounding.
             snapshots: What the camera sees.
@@ -72,7 +73,7 @@ class Call:
         self._sound: asyncio.Queue[Samples] = asyncio.Queue(MAX_WAITING)
         self._snapshots = snapshots
         self._item_id = ""
-        self._hearing: asyncio.Task[str] | None = None
+        self._hearing: asyncio.Task[str | None] | None = None
         self._heard_samples = 0
         self._task = asyncio.create_task(self._listen())
 
@@ -144,15 +145,15 @@ class Call:
         assert hearing is not None  # noqa: S101 - started above
         await self._ask(AudioClip(said, SAMPLE_RATE), hearing)
 
-    async def _ask(self, clip: AudioClip, hearing: asyncio.Task[str]) -> None:
+    async def _ask(self, clip: AudioClip, hearing: asyncio.Task[str | None]) -> None:
         try:
             words = await hearing
         except Exception as error:  # the turn itself says what is wrong with the engine
             if not isinstance(error, EngineFailed):
                 log.exception("an utterance could not be recognised ahead of its turn")
-            words = ""
+            words = None
         else:
-            if not any(character.isalnum() for character in words):
+            if words is not None and not any(character.isalnum() for character in words):
                 self._drop("No words were heard.")
                 return
         frames = await asyncio.to_thread(decode_snapshots, self._snapshots.recent())
@@ -161,7 +162,7 @@ class Call:
         try:
             self._session.ask(
                 audio=clip,
-                heard=words,
+                heard=words or "",
                 frames=frames,
                 attachments=attachments,
                 item_id=self._item_id,
@@ -187,8 +188,10 @@ class Call:
             self._hearing.cancel()
             self._hearing = None
 
-    async def _words(self, clip: AudioClip) -> str:
+    async def _words(self, clip: AudioClip) -> str | None:
         words = await self._hear(clip, self._session.settings.language)
+        if words is None:
+            return None
         self._post({"type": "omni.hearing", "transcript": words})
         self._detector.patience_s = patience_s(words) if self._detector.paused else UNKNOWN_S
         return words
@@ -203,7 +206,7 @@ class Call:
         self._post({"type": kind, "item_id": self._item_id, **detail})
 
 
-def _look_at(task: asyncio.Task[str]) -> None:
+def _look_at(task: asyncio.Task[str | None]) -> None:
     """Keep asyncio from complaining of a failure that nobody waits for."""
     if not task.cancelled():
         task.exception()

@@ -87,8 +87,11 @@ class EngineThread:
         self._loop.call_soon_threadsafe(self._begin, stream, ahead, time.monotonic())
         return stream
 
-    async def hear(self, clip: AudioClip, language: str) -> str:
+    async def hear(self, clip: AudioClip, language: str) -> str | None:
         """The words of a clip, outside any turn and its queue; from any loop.
+
+        Returns:
+            None where the engine recognises speech only to answer it.
 
         Raises:
             EngineFailed: the engine is not ready.
@@ -131,10 +134,12 @@ class EngineThread:
         finally:
             self._loop.close()
 
-    async def _hear(self, clip: AudioClip, language: str) -> str:
+    async def _hear(self, clip: AudioClip, language: str) -> str | None:
         if self.status.state is not EngineState.READY:
             raise EngineFailed("it is not ready")
         engine = await self._supervisor.ready()
+        if not engine.capabilities.hears_ahead:
+            return None
         return await engine.hear(clip, language)
 
     async def _shut_down(self) -> None:
