@@ -21,6 +21,11 @@ _ABBREVIATIONS = frozenset(
 )
 _ENDS = re.compile(r"[.!?…]+[\"'”’)\]*_]*(?=\s)|[。！？]+[”’」』）]*|\n+")
 _CLAUSE = re.compile(r"[,;:—–](?=\s)|[，；：、]")
+# Where people may draw breath in a sentence that has no comma: before words like these.
+_PHRASE = re.compile(
+    r"\s(?=(?:and|or|but|so|because|if|when|while|where|which|who|that|than|as|with|without|from|for"
+    r"|into|in|on|at|by|about|is|are|was|were|can|could|will|would|has|have|had)\s)"
+)
 _FENCE = re.compile(r"^[ \t]*(```|~~~)", re.MULTILINE)
 _WORD_BEFORE = re.compile(r"([\w.]+)\.[\"'”’)\]*_]*$")
 
@@ -28,10 +33,16 @@ _WORD_BEFORE = re.compile(r"([\w.]+)\.[\"'”’)\]*_]*$")
 class SentenceCutter:
     """Takes the reply as it comes and gives whole pieces; joined, they are the reply itself."""
 
-    def __init__(self) -> None:
-        """Start with an empty reply."""
+    def __init__(self, *, hurried: bool = False) -> None:
+        """Start with an empty reply.
+
+        Args:
+            hurried: Whether the opening may also end between two phrases, where a voice would not
+                stop: for writers so slow that the sentence's end takes noticeably long.
+        """
         self._rest = ""
         self._first = True
+        self._opening_ends = (_CLAUSE, _PHRASE) if hurried else (_CLAUSE,)
 
     def feed(self, delta: str) -> list[str]:
         """Take the next characters and return the pieces that they complete."""
@@ -57,10 +68,20 @@ class SentenceCutter:
             end = fence.start() or self._fence_end(fence)
             return end if fence.start() == 0 else min(end or fence.start(), fence.start())
         if end is None and self._first:
-            end = _opening_clause_end(before)
+            end = self._opening_end(before)
         if (end or len(before)) > MAX_PIECE_CHARS:
             return _cut_by_length(before)
         return end
+
+    def _opening_end(self, text: str) -> int | None:
+        """End of the first clause or phrase that is long enough, or none so far."""
+        ends = [
+            end.end() + _blanks_after(text, end.end())
+            for pattern in self._opening_ends
+            for end in pattern.finditer(text)
+            if len(text[: end.end()].strip()) >= FIRST_CLAUSE_CHARS
+        ]
+        return min(ends, default=None)
 
     def _fence_end(self, fence: re.Match[str]) -> int | None:
         """End of the code block that ``fence`` opens, after its closing line."""
@@ -98,13 +119,6 @@ def _is_abbreviation(text: str) -> bool:
 
 def _blanks_after(text: str, start: int) -> int:
     return len(text[start:]) - len(text[start:].lstrip())
-
-
-def _opening_clause_end(text: str) -> int | None:
-    for clause in _CLAUSE.finditer(text):
-        if len(text[: clause.end()].strip()) >= FIRST_CLAUSE_CHARS:
-            return clause.end() + _blanks_after(text, clause.end())
-    return None
 
 
 def _cut_by_length(text: str) -> int:

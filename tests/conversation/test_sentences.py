@@ -42,6 +42,17 @@ def test_a_short_opening_clause_waits_for_its_sentence():
     assert SentenceCutter().feed("Well, I would say so") == []
 
 
+def test_in_a_hurry_the_opening_ends_where_a_phrase_does_and_only_the_opening():
+    cutter = SentenceCutter(hurried=True)
+    assert cutter.feed("The largest ocean on Earth is ") == ["The largest ocean on Earth "]
+    assert cutter.feed("the Pacific Ocean with its many islands and ") == []
+    assert cutter.feed("reefs. It") == ["is the Pacific Ocean with its many islands and reefs. "]
+
+
+def test_in_a_hurry_a_short_opening_waits_too():
+    assert SentenceCutter(hurried=True).feed("A spider is an animal ") == []
+
+
 @pytest.mark.parametrize("word", ["word ", "word, ", "w", "字"])
 def test_text_without_stops_is_cut_by_length(word):
     pieces = cut_all(word * 400)

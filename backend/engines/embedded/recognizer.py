@@ -124,6 +124,8 @@ class WhisperRecognizer:
             temperature=0.0,
             condition_on_previous_text=False,
             no_speech_threshold=None,
+            # They tell where the next window begins, and cost time where there is no next one.
+            without_timestamps=window != _MAX_WINDOW,
             # A short answer that repeats itself is soon cut, and then done again with 30 s.
             max_new_tokens=None if window == _MAX_WINDOW else 96,
         )

@@ -145,7 +145,7 @@ class TurnWork:
 
     async def _think(self, messages: list[Message], sentences: asyncio.Queue[str | None]) -> None:
         watch, report = self._tell.start(Stage.THINK), self._tell.reports(Stage.THINK)
-        gate, cutter = SilenceGate(), SentenceCutter()
+        gate, cutter = SilenceGate(), SentenceCutter(hurried=True)
         longest, chat = self._turn.settings.max_reply_tokens, self._crew.chat
         stream = self._crew.think.stream(
             lambda stop: watch.timed(chat.reply(messages, longest, stop, report))

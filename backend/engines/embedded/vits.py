@@ -52,7 +52,9 @@ class SplitVits:
         self._encoder = _session(split.extract_model(names, [self._latent]))
         self._decoder = _session(split.extract_model([self._latent, *speaker], sound[:1]))
 
-    def speak(self, phoneme_ids: Sequence[int], scales: Sequence[float]) -> Iterator[Samples]:
+    def speak(
+        self, phoneme_ids: Sequence[int], scales: Sequence[float]
+    ) -> Iterator[tuple[Samples, bool]]:
         """The sound of one sentence, in pieces that grow.
 
         Args:
@@ -60,7 +62,8 @@ class SplitVits:
             scales: Noise, length (2.0 is half as fast), and noise of the lengths.
 
         Yields:
-            Shape ``(N,)``, float32 mono, at the level that the model makes.
+            Shape ``(N,)``, float32 mono, at the level that the model makes; and whether it is the
+            last of the sentence.
         """
         speaker: dict[str, NDArray[Any]] = {}
         if self._has_speakers:
@@ -71,10 +74,11 @@ class SplitVits:
             "scales": np.asarray(scales, np.float32),
         }
         (latent,) = self._encoder.run(None, sentence | speaker)
-        start, count = 0, _FIRST
-        while start < latent.shape[-1]:
-            yield self._decode(latent, start, min(start + count, latent.shape[-1]), speaker)
-            start, count = start + count, min(2 * count, _LONGEST)
+        start, count, end = 0, _FIRST, latent.shape[-1]
+        while start < end:
+            stop = min(start + count, end)
+            yield self._decode(latent, start, stop, speaker), stop == end
+            start, count = stop, min(2 * count, _LONGEST)
 
     def _decode(
         self, latent: NDArray[np.float32], start: int, end: int, speaker: dict[str, NDArray[Any]]

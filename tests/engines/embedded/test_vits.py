@@ -59,6 +59,15 @@ def test_a_voice_is_loud_enough_and_never_beyond_full_scale(pieces):
     assert 0.5 < np.abs(np.concatenate(pieces)).max() <= 1.0
 
 
+@pytest.mark.embedded
+def test_a_phrase_that_goes_on_is_not_followed_by_the_pause_of_a_sentence(voice):
+    def pause_s(text: str) -> float:
+        sound = np.concatenate(list(voice.speak(text, 1.0, StopSignal())))
+        return (len(sound) - np.flatnonzero(np.abs(sound) > 0.03)[-1]) / voice.sample_rate
+
+    assert pause_s("The largest ocean on Earth") < 0.1 < pause_s("The largest ocean on Earth.")
+
+
 def test_another_kind_of_model_is_refused_by_name(tmp_path):
     value = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1])
     node = helper.make_node("Identity", ["x"], ["y"])

@@ -11,6 +11,7 @@ from backend.contract.errors import EngineFailed
 from backend.contract.events import Outcome
 from backend.contract.turn import Turn
 from backend.engines.failures import StageFailed
+from backend.engines.remote import places
 from backend.engines.remote.engine import RemoteEngine
 from backend.engines.remote.server import Server, ServerRefused
 from tests.engines.remote.duplex_server import DuplexServer, hangs_up
@@ -43,7 +44,8 @@ async def test_loading_can_be_broken_off(until):
         await loading
 
 
-async def test_a_server_whose_sessions_are_all_taken_is_up(engine, server):
+async def test_a_server_whose_sessions_are_all_taken_is_up(engine, server, monkeypatch):
+    monkeypatch.setattr(places, "BUSY_S", 0)
     server.places = 0
     await engine.load(told_to([]))
 

@@ -24,7 +24,7 @@ from backend.contract.events import (
 from backend.contract.media import AudioClip, VideoFrames
 from backend.contract.turn import Exchange, Turn, TurnSettings
 from backend.contract.voice import VoiceSpec
-from backend.engines.remote import turn_work
+from backend.engines.remote import places
 from backend.engines.remote.engine import RemoteEngine
 from backend.engines.remote.question import NOTHING_SHOWN
 from backend.engines.remote.server import Server
@@ -84,6 +84,7 @@ async def test_the_sound_goes_out_as_pcm16_with_the_middle_and_the_last_frame(
     assert len(pcm) == 16_000
     assert pictures(append) == pytest.approx([80, 255], abs=2)
     assert commit == {"type": "input_audio_buffer.commit"}
+    assert server.last.received[3:] == [{"type": "session.close"}]
     assert server.taken == 0
 
 
@@ -226,7 +227,7 @@ async def test_cancelling_stops_the_reply_on_the_server_and_gives_its_place_back
 
 
 async def test_a_turn_waits_for_a_place_on_the_server(engine, server, ask, monkeypatch, until):
-    monkeypatch.setattr(turn_work, "_TRY_EVERY_S", 0.02)
+    monkeypatch.setattr(places, "_TRY_EVERY_S", 0.02)
     server.places = 0
     asking = asyncio.create_task(ask(text="Hi"))
     await until(lambda: len(server.sessions) > 2)
@@ -237,7 +238,7 @@ async def test_a_turn_waits_for_a_place_on_the_server(engine, server, ask, monke
 
 
 async def test_a_server_that_stays_busy_says_so(ask, server, monkeypatch):
-    monkeypatch.setattr(turn_work, "BUSY_S", 0)
+    monkeypatch.setattr(places, "BUSY_S", 0)
     server.places = 0
     with pytest.raises(Exception, match="The server is busy with other conversations"):
         await ask(text="Hi")
