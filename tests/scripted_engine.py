@@ -118,6 +118,7 @@ class ScriptedEngine:
     heard: list[AudioClip] = field(default_factory=list)
     runs: list[Turn] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
+    foreseen: list[Turn] = field(default_factory=list)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -152,6 +153,9 @@ class ScriptedEngine:
     async def hear(self, clip: AudioClip, language: str) -> str:
         self.heard.append(clip)
         return self.words
+
+    async def foresee(self, turn: Turn) -> None:
+        self.foreseen.append(turn)
 
     async def health(self) -> None:
         if not self.healthy:

@@ -71,6 +71,15 @@ class Engine(Protocol):
         """
         ...
 
+    async def foresee(self, turn: Turn) -> None:
+        """Prepare for a turn that is about to come, such as by reading its prompt.
+
+        A call asks while the person still speaks: ``turn`` holds the words so far, of which the
+        last may change. It makes nothing that is seen or heard, and must stop soon after its task
+        is cancelled.
+        """
+        ...
+
     async def health(self) -> None:
         """Return when the engine can serve; raise ``EngineFailed`` when it cannot."""
         ...

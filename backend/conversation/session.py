@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backend.contract.engine import TurnStream
 from backend.contract.errors import TurnRefused
@@ -111,15 +111,9 @@ class Session:
         if not text.strip() and audio is None and frames is None:
             raise TurnRefused("empty_turn", "Type, say or show something first.")
         self.interrupt()
-        turn = Turn(
-            session_id=self.id,
-            generation=self.generation,
-            text=text,
-            audio=audio,
-            heard=heard,
-            frames=frames,
-            history=exchanges(self.records),
-            settings=settings or self.settings,
+        turn = self.next_turn(heard)
+        turn = replace(
+            turn, text=text, audio=audio, frames=frames, settings=settings or self.settings
         )
         stream = self._submit(turn)
         record = TurnRecord(turn, attachments, notices=list(notices))
@@ -129,6 +123,16 @@ class Session:
         self._tell(TurnStarted(record))
         self._pump = asyncio.create_task(self._follow(stream, record))
         return record
+
+    def next_turn(self, heard: str) -> Turn:
+        """A turn that says these words at this point of the conversation; it is not started."""
+        return Turn(
+            session_id=self.id,
+            generation=self.generation,
+            heard=heard,
+            history=exchanges(self.records),
+            settings=self.settings,
+        )
 
     def interrupt(self, *, by_speech: bool = False) -> None:
         """Stop the turn under way; whatever still comes of it is dropped.

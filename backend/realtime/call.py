@@ -12,6 +12,7 @@ import soxr
 
 from backend.contract.errors import EngineFailed, TurnRefused
 from backend.contract.media import AudioClip, Samples
+from backend.contract.turn import Turn
 from backend.conversation.session import Session
 from backend.media.snapshots import Snapshots, decode_snapshots
 from backend.realtime.echo import ECHO_SHARE, echo_share
@@ -32,6 +33,7 @@ from backend.realtime.voice_activity import SAMPLE_RATE
 log = logging.getLogger(__name__)
 
 Hear = Callable[[AudioClip, str], Awaitable[str | None]]
+Foresee = Callable[[Turn], Awaitable[None]]
 
 MAX_UTTERANCE_S = 60.0
 """Longest utterance; what goes on after it is the next one."""
@@ -50,6 +52,7 @@ class Call:
         self,
         session: Session,
         hear: Hear,
+        foresee: Foresee,
         post: Callable[[Message], None],
         playback: Playback,
         snapshots: Snapshots,
@@ -60,12 +63,14 @@ class Call:
             session: Whose turns are made.
             hear: Recognises the words of a clip in a language; may raise anything. None where the
                 engine recognises speech only to answer it.
+            foresee: Told what will probably be asked; may raise anything.
             post: Takes the messages for the page.
             playback: What of the replies is sounding.
             snapshots: What the camera sees.
         """
         self._session = session
         self._hear = hear
+        self._foresee = foresee
         self._post = post
         self._playback = playback
         self._detector = TurnDetector(MAX_UTTERANCE_S)
@@ -137,7 +142,8 @@ class Call:
 
     async def _end(self, at_s: float) -> None:
         said = self._detector.utterance
-        if self._hearing is None:
+        if self._hearing is None or not self._detector.paused:  # too long, cut while speaking
+            self._stop_hearing()
             self._start_hearing()
         hearing, self._hearing = self._hearing, None
         self._detector.reset()
@@ -193,7 +199,10 @@ class Call:
         if words is None:
             return None
         self._post({"type": "omni.hearing", "transcript": words})
-        self._detector.patience_s = patience_s(words) if self._detector.paused else UNKNOWN_S
+        if self._detector.paused:
+            self._detector.patience_s = patience_s(words)
+        elif words and not self._session.under_way:
+            await self._foresee(self._session.next_turn(words))
         return words
 
     def _drop(self, reason: str) -> None:

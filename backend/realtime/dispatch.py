@@ -100,7 +100,12 @@ class Dispatch:
             if config.detects_turns:
                 session.recording.clear()
                 self._call = Call(
-                    session, self._engine.hear, self._post, self._playback, self._snapshots
+                    session,
+                    self._engine.hear,
+                    self._engine.foresee,
+                    self._post,
+                    self._playback,
+                    self._snapshots,
                 )
         listens = self._call is not None
         told = encode_session(session, self._engine.status, listens=listens)

@@ -100,6 +100,14 @@ class EngineThread:
             asyncio.run_coroutine_threadsafe(self._hear(clip, language), self._loop)
         )
 
+    async def foresee(self, turn: Turn) -> None:
+        """Have the engine prepare for a turn that is about to come; from any loop.
+
+        Raises:
+            EngineFailed: the engine is not ready.
+        """
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._foresee(turn), self._loop))
+
     def rebuild_if_failed(self) -> None:
         """Load a new engine when the last one failed; harmless otherwise, from any thread."""
         if self.status.state is EngineState.FAILED:
@@ -135,12 +143,19 @@ class EngineThread:
             self._loop.close()
 
     async def _hear(self, clip: AudioClip, language: str) -> str | None:
-        if self.status.state is not EngineState.READY:
-            raise EngineFailed("it is not ready")
-        engine = await self._supervisor.ready()
+        engine = await self._ready_now()
         if not engine.capabilities.hears_ahead:
             return None
         return await engine.hear(clip, language)
+
+    async def _foresee(self, turn: Turn) -> None:
+        engine = await self._ready_now()
+        await engine.foresee(turn)
+
+    async def _ready_now(self) -> Engine:
+        if self.status.state is not EngineState.READY:
+            raise EngineFailed("it is not ready")
+        return await self._supervisor.ready()
 
     async def _shut_down(self) -> None:
         for task in self._turns:

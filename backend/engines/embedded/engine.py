@@ -127,6 +127,17 @@ class EmbeddedEngine:
         async with aclosing(stream):
             return " ".join([segment async for segment in stream])
 
+    async def foresee(self, turn: Turn) -> None:
+        """Have the chat model read the prompt so far; nothing where it is busy with a turn.
+
+        Raises:
+            StageFailed: The chat model failed.
+            EngineFailed: The engine is closed.
+        """
+        if self._turns == 0:
+            fits = self._room_beside(turn.settings.max_reply_tokens)
+            await TurnWork(turn, self._crew, fits, emit=lambda _: None).read_ahead()
+
     async def health(self) -> None:
         """Return when the engine can serve.
 

@@ -24,11 +24,14 @@ from backend.engines.embedded.prompt import (
     user_message,
 )
 from backend.engines.embedded.speaking import Speaking
-from backend.engines.embedded.stages import Message
+from backend.engines.embedded.stages import Message, no_report
 from backend.engines.embedded.telling import Telling
 from backend.engines.ending import stopped
 from backend.engines.events import Emit
 from backend.engines.failures import plainly
+
+# A recogniser ends whatever it heard with one of these; what is said next comes before it.
+_STOPS = ".?!,… "
 
 _log = logging.getLogger(__name__)
 
@@ -65,6 +68,17 @@ class TurnWork:
         with plainly(_THINK_FAILED):
             messages = await self._messages(question, notes)
             await self._answer(messages)
+
+    async def read_ahead(self) -> None:
+        """Leave the prompt with the words so far in the chat model's cache; tells nothing."""
+        words = self._turn.heard.rstrip(_STOPS)
+        with plainly(_THINK_FAILED):
+            messages = await self._messages(words, "")
+            chat = self._crew.chat
+            stream = self._crew.think.stream(lambda stop: chat.reply(messages, 1, stop, no_report))
+            async with aclosing(stream):
+                async for _ in stream:
+                    pass
 
     async def _hear(self) -> str:
         clip, language = self._turn.audio, self._turn.settings.language

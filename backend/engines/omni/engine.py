@@ -105,6 +105,9 @@ class OmniEngine:
         parts = [] if is_quiet(clip) else pieces(clip)
         return " ".join([words for part in parts if (words := await self._words(part, language))])
 
+    async def foresee(self, turn: Turn) -> None:
+        """Nothing: a GPU reads a whole prompt in the time of a few tokens."""
+
     async def _words(self, clip: AudioClip, language: str) -> str:
         written = ""
         async with aclosing(self.pipeline.hear(clip, language, f"hear-{uuid4().hex}")) as outputs:

@@ -86,6 +86,24 @@ async def test_words_are_heard_outside_any_turn(loaded):
     assert await engine.hear(a_clip(), "en") == "One. Two."
 
 
+async def test_what_will_probably_be_asked_is_read_without_its_last_stop(loaded):
+    chat, voice = FakeChat(), FakeVoice()
+    engine = await loaded(chat=chat, voice=voice)
+    chat.prompts.clear()
+    await engine.foresee(replace(a_turn(), heard="What is the largest?"))
+    assert [messages[-1]["content"] for messages in chat.prompts] == ["What is the largest"]
+    assert not voice.said
+
+
+async def test_nothing_is_read_ahead_while_a_turn_is_under_way(loaded):
+    chat = FakeChat(pause_s=0.05)
+    engine = await loaded(chat=chat)
+    chat.prompts.clear()
+    async for _ in engine.run(a_turn(text="Hello")):
+        await engine.foresee(replace(a_turn(), heard="What is"))
+    assert len(chat.prompts) == 1
+
+
 async def test_a_recording_without_speech_is_silent_and_reaches_no_model(loaded):
     chat, voice = FakeChat(), FakeVoice()
     engine = await loaded(recognizer=FakeRecognizer(()), chat=chat, voice=voice)
