@@ -17,9 +17,9 @@ from backend.engines.ending import stopped
 from backend.engines.events import Emit, events_of
 from backend.engines.omni.checkpoint import STYLE_CHARS
 from backend.engines.omni.door import check_turn
+from backend.engines.remote.places import open_when_free
 from backend.engines.remote.question import instructions_for, voice_for
 from backend.engines.remote.server import Server
-from backend.engines.remote.session import open_session
 from backend.engines.remote.troubles import ServerBusy
 from backend.engines.remote.turn_work import TurnWork
 from backend.engines.remote.wire import SPEECH_RATE, session_update
@@ -28,7 +28,7 @@ MAX_AUDIO_S = 75.0
 """Longest recording: the server's recogniser writes 256 tokens, and says nothing of the rest."""
 
 WARM_UP_S = 240.0
-"""Seconds that the server may take to let the first session in: it lets none in before 180."""
+"""Seconds that the server may take to let the first session in: it warms up for up to 180."""
 
 _ASK_EVERY_S = 1.0
 
@@ -95,6 +95,9 @@ class RemoteEngine:
         del clip, language
         return ""
 
+    async def foresee(self, turn: Turn) -> None:
+        """Nothing: the server is told of a turn when it comes."""
+
     async def health(self) -> None:
         """Return when the server says that it can serve.
 
@@ -135,7 +138,7 @@ class RemoteEngine:
             while not opening.done():
                 seconds = time.monotonic() - started
                 share = 0.5 + 0.5 * seconds / (seconds + 60)
-                progress(share, f"The server is up; it is warming up ({seconds:.0f} s)")
+                progress(share, f"Waiting for the server's first session ({seconds:.0f} s)")
                 await asyncio.wait({opening}, timeout=_ASK_EVERY_S)
             await opening
         finally:
@@ -146,7 +149,7 @@ class RemoteEngine:
         voice = voice_for(nothing.settings.voice, self._server.speakers)
         update = session_update(instructions_for(nothing, ""), voice, 1)
         try:
-            session = await open_session(self._server, update, WARM_UP_S)
+            session = await open_when_free(self._server, update, lambda: None, WARM_UP_S)
         except ServerBusy:
-            return  # with sessions of others, so it is warm
+            return  # with conversations of others, so it is warm
         await session.end()

@@ -68,12 +68,13 @@ class Session:
             if message["type"] == "session.created":
                 return
 
-    async def end(self) -> None:
-        """Stop what is being made, give the place back, and close the connection."""
+    async def end(self, *, cancel: bool = False) -> None:
+        """Give the place back and close the connection; ``cancel`` stops a reply under way."""
         try:
             with suppress(StageFailed, TimeoutError):
                 async with asyncio.timeout(END_TIMEOUT_S):
-                    await self.say(CANCEL)
+                    if cancel:
+                        await self.say(CANCEL)
                     await self.say(CLOSE)
                     async for message in self:
                         if message["type"] in {"session.closed", "session.expired"}:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 from backend.contract.events import QUEUED, Notice, Silence, Transcript
 from backend.contract.media import AudioClip
@@ -11,6 +10,7 @@ from backend.contract.turn import Turn
 from backend.engines.events import Emit
 from backend.engines.omni.pauses import is_quiet
 from backend.engines.remote.answer import Answer
+from backend.engines.remote.places import open_when_free
 from backend.engines.remote.question import (
     MAX_PICTURES,
     instructions_for,
@@ -18,15 +18,8 @@ from backend.engines.remote.question import (
     voice_for,
 )
 from backend.engines.remote.server import Server
-from backend.engines.remote.session import Session, open_session
-from backend.engines.remote.troubles import ServerBusy
 from backend.engines.remote.wire import COMMIT, Message, append, session_update
 from backend.media.snapshots import KEPT
-
-BUSY_S = 20.0
-"""Seconds to wait for a place on the server: less than a turn may go without an event."""
-
-_TRY_EVERY_S = 0.5
 
 
 class TurnWork:
@@ -53,16 +46,17 @@ class TurnWork:
             return
         self._tell_beforehand()
         question = await asyncio.to_thread(append, pictures_of(turn.frames), clip)
-        session = await self._open(self._update(words))
+        session = await open_when_free(self._server, self._update(words), self._tell_wait)
+        complete = False
         try:
             await session.say(question)
             await session.say(COMMIT)
             answer = Answer(turn, self._emit, heard=clip is not None)
             async for message in session:
-                if answer.take(message):
+                if complete := answer.take(message):
                     break
         finally:
-            await session.end()
+            await session.end(cancel=not complete)
 
     def _clip(self) -> AudioClip | None:
         """What is to be recognised: nothing that has been already, and no quiet room."""
@@ -87,17 +81,6 @@ class TurnWork:
             settings.max_reply_tokens,
         )
 
-    async def _open(self, update: Message) -> Session:
-        deadline = time.monotonic() + BUSY_S
-        waiting = False
-        while True:
-            try:
-                return await open_session(self._server, update)
-            except ServerBusy:
-                if time.monotonic() > deadline:
-                    raise
-            if not waiting:
-                waiting = True
-                text = "The server is busy with other conversations; this one waits for its place."
-                self._emit(Notice(turn_id=self._turn.id, code=QUEUED, text=text))
-            await asyncio.sleep(_TRY_EVERY_S)
+    def _tell_wait(self) -> None:
+        text = "The server is busy with other conversations; this one waits for its place."
+        self._emit(Notice(turn_id=self._turn.id, code=QUEUED, text=text))
