@@ -101,3 +101,15 @@ def test_caches_graphs_and_trust_are_as_meant(path, stages):
         None,
         None,
     ]
+
+
+def test_the_servers_file_is_for_live_sessions_on_the_same_stages():
+    from vllm_omni.config.stage_config import resolve_deploy_yaml
+
+    own = {"session_mode", "duplex_session"}
+    base, server = (
+        resolve_deploy_yaml(DEPLOY / f"{name}_80gb.yaml") for name in ("aura", "server")
+    )
+    assert {key for key in base | server if base.get(key) != server.get(key)} == own
+    assert server["session_mode"] == "duplex"
+    assert server["duplex_session"] == {"max_sessions": 8}

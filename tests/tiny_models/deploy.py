@@ -43,6 +43,7 @@ def write_aura_deploy(
     speech_tokens: int = 64,
     first_chunk_frames: int = 4,
     chunk_frames: int = 10,
+    max_sessions: int = 0,
 ) -> Path:
     """Write the deploy file that runs ``models`` with weights that ``omni_cpu`` makes up.
 
@@ -54,6 +55,7 @@ def write_aura_deploy(
         speech_tokens: Length of the speech, in codec frames of 80 ms.
         first_chunk_frames: Codec frames before the first sound.
         chunk_frames: Codec frames in each piece of sound after that.
+        max_sessions: Sessions of a server for live ones; 0 for an engine that answers turns.
 
     Returns:
         ``path``.
@@ -103,13 +105,15 @@ def write_aura_deploy(
     }
     deploy = {
         "pipeline": "aura_omni",
-        "session_mode": "turn",
+        "session_mode": "duplex" if max_sessions else "turn",
         "model_runner": "v1",
         "async_chunk": True,
         "dtype": "float32",
         "connectors": {"memory": connector},
         "stages": stages,
     }
+    if max_sessions:
+        deploy["duplex_session"] = {"max_sessions": max_sessions}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(deploy, sort_keys=False), encoding="utf-8")
     return path
