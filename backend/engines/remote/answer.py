@@ -34,6 +34,8 @@ class Answer:
         self._heard = heard
         self._words, self._gate = ReplyFilter(), SilenceGate()
         self._started: set[Stage] = set()
+        # The recogniser works on typed words too, on a moment of nothing; that says nothing.
+        self._untold = set(Stage) if heard else set(Stage) - {Stage.HEAR}
         self._measured: dict[str, Any] = {}
 
     def take(self, message: Message) -> bool:
@@ -80,6 +82,7 @@ class Answer:
 
     def _write(self, words: str) -> None:
         if text := self._gate.feed(words):
+            self._tell_times(Stage.HEAR)
             self._emit(ReplyText(turn_id=self._turn.id, delta=text))
 
     def _sound(self, message: Message) -> None:
@@ -96,7 +99,7 @@ class Answer:
         if isinstance(metadata, dict) and metadata.get("buffering"):
             return False
         self._emit(Silence(turn_id=self._turn.id, reason=_NO_REPLY))
-        self._tell_times()
+        self._tell_times(*Stage)
         return True
 
     def _end(self, message: Message) -> bool:
@@ -111,13 +114,16 @@ class Answer:
             self._emit(ReplyText(turn_id=self._turn.id, delta=rest))
         if self._gate.silent:
             self._emit(Silence(turn_id=self._turn.id, reason=_NO_REPLY))
-        self._tell_times()
+        self._tell_times(*Stage)
         return True
 
-    def _tell_times(self) -> None:
+    def _tell_times(self, *stages: Stage) -> None:
         for number, stage in enumerate(Stage):
             values = self._measured.get(str(number))
-            if timing := _timing(self._turn.id, stage, values if isinstance(values, dict) else {}):
+            if stage not in stages or stage not in self._untold or not isinstance(values, dict):
+                continue
+            if timing := _timing(self._turn.id, stage, values):
+                self._untold.discard(stage)
                 self._emit(timing)
 
 

@@ -67,7 +67,8 @@ async def answered(session: Conversation) -> None:
         await session.say(kind, transcript=" What is this? ")
     await session.say("response.created", response={"status": "in_progress"})
     for words in ("A cup", " of tea."):
-        await session.say("response.output_audio_transcript.delta", delta=words)
+        about = {"delta": words, "metadata": measured(0)}
+        await session.say("response.output_audio_transcript.delta", **about)
     for _ in range(2):
         await session.say(delta())
     await session.say("response.done", response={"status": "completed"})

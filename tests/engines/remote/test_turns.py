@@ -61,7 +61,8 @@ async def test_a_spoken_question_with_frames_is_heard_answered_and_spoken(
     assert of(told, Transcript)[0].text == "What is this?"
     assert of(told, Transcript)[0].final
     assert "".join(event.delta for event in of(told, ReplyText)) == "A cup of tea."
-    assert kinds.index(Transcript) < kinds.index(ReplyText) < kinds.index(SpeechChunk)
+    order = [Transcript, StageTiming, ReplyText, SpeechChunk]
+    assert sorted(order, key=kinds.index) == order
     for chunk in of(told, SpeechChunk):
         assert chunk.sample_rate == RATE
         assert chunk.pcm.dtype == np.float32
@@ -105,6 +106,7 @@ async def test_typed_words_and_history_stand_in_the_instructions(ask, server):
     assert "audio" not in append
     assert pictures(append) == pytest.approx([128], abs=2)
     assert [event.stage for event in of(told, StageStarted)] == ["think", "speak"]
+    assert [event.stage for event in of(told, StageTiming)] == ["think", "speak", "sound"]
     assert not of(told, Transcript)
 
 
