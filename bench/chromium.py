@@ -20,15 +20,21 @@ FLAGS = [
 ]
 
 
-def launch(playwright: Playwright, microphone: Path | None = None) -> Browser:
-    """Start Debian's Chromium; ``microphone`` is a WAV that the fake microphone plays once."""
+def launch(
+    playwright: Playwright, microphone: Path | None = None, *, fake_devices: bool = False
+) -> Browser:
+    """Start Debian's Chromium.
+
+    Args:
+        playwright: What starts it.
+        microphone: A WAV that a fake microphone plays once.
+        fake_devices: Whether there are a fake microphone and camera without it.
+    """
     flags = list(FLAGS)
+    if fake_devices or microphone is not None:
+        flags += ["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream"]
     if microphone is not None:
-        flags += [
-            "--use-fake-ui-for-media-stream",
-            "--use-fake-device-for-media-stream",
-            f"--use-file-for-fake-audio-capture={microphone}%noloop",
-        ]
+        flags.append(f"--use-file-for-fake-audio-capture={microphone}%noloop")
     return playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
 
 

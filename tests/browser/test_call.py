@@ -10,36 +10,11 @@ import pytest
 import pytest_asyncio
 
 from tests.browser.listening import Ear
+from tests.browser.microphone import MICROPHONE
 from tests.browser.world import last_turn, open_page
 from tests.scripted_engine import say
 
 QUESTION = Path(__file__).parents[2] / "assets" / "question.wav"
-
-# A microphone that hears what the test says, and a quiet room else.
-MICROPHONE = """
-(() => {
-  const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
-  let context, room;
-  navigator.mediaDevices.getUserMedia = async (constraints) => {
-    if (!constraints.audio) return open(constraints);
-    if (window.refused) throw new DOMException("no", "NotAllowedError");
-    context = new AudioContext();
-    room = context.createMediaStreamDestination();
-    const hum = context.createConstantSource();
-    hum.offset.value = 1e-4;
-    hum.connect(room);
-    hum.start();
-    return (window.microphone = room.stream);
-  };
-  window.saySomething = async (wav) => {
-    const bytes = await (await fetch("data:audio/wav;base64," + wav)).arrayBuffer();
-    const source = context.createBufferSource();
-    source.buffer = await context.decodeAudioData(bytes);
-    source.connect(room);
-    source.start();
-  };
-})();
-"""
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 

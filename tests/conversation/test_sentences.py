@@ -44,13 +44,14 @@ def test_a_short_opening_clause_waits_for_its_sentence():
 
 def test_in_a_hurry_the_opening_ends_where_a_phrase_does_and_only_the_opening():
     cutter = SentenceCutter(hurried=True)
-    assert cutter.feed("The largest ocean on Earth is ") == ["The largest ocean on Earth "]
-    assert cutter.feed("the Pacific Ocean with its many islands and ") == []
-    assert cutter.feed("reefs. It") == ["is the Pacific Ocean with its many islands and reefs. "]
+    assert cutter.feed("The largest ocean on ") == ["The largest ocean "]
+    assert cutter.feed("Earth is the Pacific Ocean with its many islands and ") == []
+    (rest,) = cutter.feed("reefs. It")
+    assert rest == "on Earth is the Pacific Ocean with its many islands and reefs. "
 
 
 def test_in_a_hurry_a_short_opening_waits_too():
-    assert SentenceCutter(hurried=True).feed("A spider is an animal ") == []
+    assert SentenceCutter(hurried=True).feed("A spider is ") == []
 
 
 @pytest.mark.parametrize("word", ["word ", "word, ", "w", "字"])

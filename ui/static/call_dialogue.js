@@ -44,13 +44,13 @@ export class CallDialogue {
     for (const replyId of this.#player.playing)
       if (conversation.transcript.find(replyId)) this.#report.interrupt(replyId);
     conversation.interrupt();
-    this.#player.duck(false);
     this.#activity.personSpeaks();
     this.#say("");
   }
 
   /** The person has finished, at this time in performance.now() ms. */
   end(endedAt) {
+    this.#player.duck(false);
     this.#activity.personEnds();
     this.#page.composer.askedAt(endedAt);
     this.#changed();
@@ -58,6 +58,7 @@ export class CallDialogue {
 
   /** What was said came to nothing. */
   drop(reason) {
+    this.#player.duck(false);
     this.#activity.utteranceDropped();
     this.#say(reason, true);
     this.#remark = setTimeout(() => this.#say(""), REMARK_SHOWN_MS);

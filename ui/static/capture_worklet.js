@@ -1,6 +1,6 @@
-/** Hands over what the microphone brings, in batches of about 40 ms. */
+/** Hands over what the microphone brings, in batches of about 20 ms. */
 
-const BATCH_FRAMES = 2048;
+const BATCH_FRAMES = 1024;
 
 class CaptureProcessor extends AudioWorkletProcessor {
   #batch = new Float32Array(BATCH_FRAMES);
