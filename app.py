@@ -14,6 +14,7 @@ from pydantic_settings import CliApp
 
 from backend.conversation.registry import SessionRegistry
 from backend.engines.choose import engine_factory
+from backend.realtime.lobby import ConnectionLimits
 from backend.realtime.routes import make_router
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
@@ -30,6 +31,15 @@ def make_engine_thread(settings: Settings) -> EngineThread:
     )
 
 
+def connection_limits(settings: Settings) -> ConnectionLimits:
+    """How long a connection may rest, and how many there may be."""
+    return ConnectionLimits(
+        idle_s=60 * settings.idle_minutes,
+        in_all=settings.max_connections,
+        per_session=settings.max_session_connections,
+    )
+
+
 def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
     """The web app: realtime routes, the page's scripts, and the page at the root."""
 
@@ -41,7 +51,7 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
 
     registry = SessionRegistry(engine.submit, max_recording_s=settings.max_audio_s)
     app = FastAPI(title="Omni Live", lifespan=run_engine)
-    app.include_router(make_router(registry, engine))
+    app.include_router(make_router(registry, engine, connection_limits(settings)))
     app.mount("/omni", StaticFiles(directory=STATIC_DIR), name="omni")
     page = build_page(registry, engine, settings)
     # Gradio checks that a path it is handed was really uploaded only in apps that it launched

@@ -28,6 +28,13 @@ class Settings(BaseSettings):
     )
     stall_timeout_s: float = Field(30.0, gt=0, description="Seconds a turn may make no progress.")
     max_waiting_turns: int = Field(32, ge=0, description="Turns that may wait for the engine.")
+    idle_minutes: float = Field(
+        15.0, gt=0, description="Minutes without a sign of life that close a page's connection."
+    )
+    max_connections: int = Field(400, gt=0, description="Connections of pages at a time, in all.")
+    max_session_connections: int = Field(
+        8, gt=0, description="Connections of one conversation at a time."
+    )
 
     max_audio_s: float = Field(300.0, gt=0, description="Longest recording, in seconds.")
     max_video_s: float = Field(600.0, gt=0, description="Longest video, in seconds.")

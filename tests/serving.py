@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 
 from app import make_app
 from backend.conversation.registry import SessionRegistry
+from backend.realtime.lobby import ConnectionLimits
 from backend.realtime.routes import make_router
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
@@ -53,7 +54,7 @@ class Served:
 
 
 @contextmanager
-def serve_routes(engine: EngineThread) -> Iterator[Served]:
+def serve_routes(engine: EngineThread, limits: ConnectionLimits | None = None) -> Iterator[Served]:
     """Yield the realtime routes while they run on ``engine``: quick to start, no Gradio."""
     registry = SessionRegistry(engine.submit)
     loops: list[asyncio.AbstractEventLoop] = []
@@ -66,7 +67,7 @@ def serve_routes(engine: EngineThread) -> Iterator[Served]:
         engine.close()
 
     app = FastAPI(lifespan=run_engine)
-    app.include_router(make_router(registry, engine))
+    app.include_router(make_router(registry, engine, limits))
     with run_app(app) as url:
         yield Served(url, registry, loops[0])
 

@@ -10,6 +10,7 @@ from backend.contract.engine import EngineState
 from backend.conversation.pcm import to_wav
 from backend.conversation.registry import SessionRegistry
 from backend.realtime.connection import Connection
+from backend.realtime.lobby import ConnectionLimits, Lobby
 from backend.realtime.origin import is_own_page
 from backend.realtime.outgoing import encode_status
 from backend.realtime.protocol import Message
@@ -18,14 +19,17 @@ from backend.runtime.engine_thread import EngineThread
 log = logging.getLogger(__name__)
 
 
-def make_router(registry: SessionRegistry, engine: EngineThread) -> APIRouter:
+def make_router(
+    registry: SessionRegistry, engine: EngineThread, limits: ConnectionLimits | None = None
+) -> APIRouter:
     """Routes ``/v1/realtime``, ``/replies/{turn}.wav`` and ``/health``."""
     router = APIRouter()
+    lobby = Lobby(registry, limits or ConnectionLimits())
 
     @router.websocket("/v1/realtime")
     async def realtime(socket: WebSocket) -> None:
         if is_own_page(socket.headers):
-            await Connection(socket, registry, engine).serve()
+            await Connection(socket, lobby, engine).serve()
             return
         origin, host = socket.headers["origin"], socket.headers.get("host")
         log.warning("refused a WebSocket of a page at %s: the app is at %s", origin, host)

@@ -17,7 +17,9 @@ from backend.contract.events import Outcome
 from backend.conversation.pcm import to_pcm16, to_wav
 from backend.conversation.recording import Recording
 from backend.conversation.registry import SessionRegistry
+from backend.realtime import closing
 from backend.realtime import connection as connection_module
+from backend.realtime.lobby import ConnectionLimits, Lobby
 from backend.runtime.engine_thread import EngineThread
 from tests.scripted_engine import (
     RATE,
@@ -360,12 +362,13 @@ async def test_a_page_that_reads_nothing_is_cut_off(start, until, monkeypatch):
     thread = start(ScriptedEngine(say(chunks=20, chunk_s=0.01)))
     registry = SessionRegistry(thread.submit)
     page = DeafPage()
-    serving = asyncio.create_task(connection_module.Connection(page, registry, thread).serve())
+    lobby = Lobby(registry, ConnectionLimits())
+    serving = asyncio.create_task(connection_module.Connection(page, lobby, thread).serve())
     session = registry.get(ID)
     await until(lambda: session.listeners)
     record = session.ask(text="hi")
     await asyncio.wait_for(serving, 10)
-    assert page.closed_with == connection_module.CLOSE_TOO_SLOW
+    assert page.closed_with == closing.TOO_SLOW
     assert not session.listeners
     await session.settled()
     assert record.outcome == "answered"
