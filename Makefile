@@ -38,6 +38,7 @@ omni: $(OMNI_ENV)/ready chromium
 
 bench: $(DEV_ENV)/ready chromium
 	$(DEV_ENV)/bin/python -m bench.first_sound $(ARGS)
+	$(DEV_ENV)/bin/python -m bench.live $(ARGS)
 	$(DEV_ENV)/bin/python -m bench.page_overhead $(ARGS)
 
 assets: $(DEV_ENV)/ready

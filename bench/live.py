@@ -5,7 +5,7 @@ microphone says questions in the built-in voice; what the player puts out is wat
 node, in blocks of 10 ms. The decisions are taken over the wire, fed at the pace of speech. The
 device's own delay comes on top of everything.
 
-Run ``python -m bench.live --questions 20 --barge-ins 10 --noise-minutes 10``.
+Run ``python -m bench.live --rounds 20 --noise-minutes 10``.
 """
 
 from __future__ import annotations
@@ -28,22 +28,20 @@ INTERRUPTION = "Wait, stop, please."
 TARGETS_MS = {"first_sound": 900, "silenced": 200}
 
 
-def hold_call(
-    url: str, speaker: Speaker, questions: int, barge_ins: int
-) -> tuple[dict[str, list[float]], str]:
+def hold_call(url: str, speaker: Speaker, rounds: int) -> tuple[dict[str, list[float]], str]:
     """Ask and interrupt in Chromium; the milliseconds of each round, and Chromium's version."""
     found: dict[str, list[float]] = {"first_sound": [], "lowered": [], "silenced": []}
     with sync_playwright() as playwright:
         browser = launch(playwright, fake_devices=True)
         page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
         call = CallPage(page, url)
-        for number in range(questions + 1):
+        for number in range(rounds + 1):
             took = call.first_sound_ms(speaker.say(QUESTIONS[number % len(QUESTIONS)]))
             call.listening()
             print(f"question {number:2d}  first sound {took:6.0f} ms", flush=True)
             if number:  # the first one warms the page
                 found["first_sound"].append(took)
-        for number in range(barge_ins):
+        for number in range(rounds // 2):
             lowered, silenced = call.barge_in_ms(
                 speaker.say(LONG_REQUEST), speaker.say(INTERRUPTION)
             )
@@ -105,13 +103,12 @@ def plot(result: dict[str, Any]) -> None:
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--questions", type=int, default=20)
-    parser.add_argument("--barge-ins", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=20, help="questions; half as many barge-ins")
     parser.add_argument("--noise-minutes", type=float, default=10.0)
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     with a_speaker() as speaker, running_app() as url:
-        rounds, chromium = hold_call(url, speaker, options.questions, options.barge_ins)
+        rounds, chromium = hold_call(url, speaker, options.rounds)
         cases = decide_cases(url, speaker)
     rounds["decided"] = [case["decided_ms"] for case in cases if case["decided_ms"] is not None]
     result = {

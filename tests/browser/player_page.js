@@ -218,18 +218,18 @@ window.scenes = {
   },
 
   /** Make a reply quiet while it sounds, then as loud as it was. */
-  async duck({ contextRate, rate, pcm }) {
+  async hush({ contextRate, rate, pcm }) {
     const rig = await Rig.open(contextRate);
     rig.say("r", rate, [fromBase64(pcm)]);
     await until(() => rig.has("progress", "r"));
     const frameNow = () => rig.context.currentTime * contextRate - rig.firstFrame;
-    rig.player.duck(true);
-    const duckedFrame = frameNow();
+    rig.player.hush(true);
+    const hushedFrame = frameNow();
     await rig.recordMore(contextRate / 2);
-    rig.player.duck(false);
-    const unduckedFrame = frameNow();
+    rig.player.hush(false);
+    const loudFrame = frameNow();
     await until(() => rig.has("ended", "r"));
-    return { ...(await rig.finish()), duckedFrame, unduckedFrame };
+    return { ...(await rig.finish()), hushedFrame, loudFrame };
   },
 
   /** Before any gesture: queue a reply, and wait for the player to ask for a click. */

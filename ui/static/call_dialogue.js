@@ -50,7 +50,7 @@ export class CallDialogue {
 
   /** The person has finished, at this time in performance.now() ms. */
   end(endedAt) {
-    this.#player.duck(false);
+    this.#player.hush(false);
     this.#activity.personEnds();
     this.#page.composer.askedAt(endedAt);
     this.#changed();
@@ -58,7 +58,7 @@ export class CallDialogue {
 
   /** What was said came to nothing. */
   drop(reason) {
-    this.#player.duck(false);
+    this.#player.hush(false);
     this.#activity.utteranceDropped();
     this.#say(reason, true);
     this.#remark = setTimeout(() => this.#say(""), REMARK_SHOWN_MS);
@@ -68,7 +68,7 @@ export class CallDialogue {
   /** Begins anew, with this turn under way, if any. */
   reset(turnId = null) {
     this.#activity.reset(turnId);
-    this.#player.duck(false);
+    this.#player.hush(false);
     this.#say("");
   }
 
@@ -76,7 +76,7 @@ export class CallDialogue {
   follow(message) {
     switch (message.type) {
       case "omni.speech.maybe":
-        this.#player.duck(message.speaking);
+        this.#player.hush(message.speaking);
         break;
       case "input_audio_buffer.speech_started":
         this.begin();

@@ -4,13 +4,11 @@ const WORKLET_URL = new URL("./playback_worklet.js", import.meta.url);
 const BLOCKED_AFTER_MS = 400;
 
 /**
- * Volume while the person may be speaking, and how fast it goes there and comes back. Nothing at
- * all: who begins to speak is to hear silence within 0.2 s, and a fifth of a second of a reply is
- * not missed when it was a cough.
+ * How fast a reply falls silent when the person may be speaking, and comes back. Wholly silent, so
+ * that who begins to speak hears nothing within 0.2 s; if it was a cough, little has been missed.
  */
-const DUCKED = 0;
-const DUCK_S = 0.02;
-const UNDUCK_S = 0.08;
+const HUSH_S = 0.02;
+const UNHUSH_S = 0.08;
 const GESTURES = ["pointerdown", "keydown", "touchend"];
 
 /**
@@ -71,13 +69,13 @@ export class Player extends EventTarget {
    * Make everything silent, or as loud as it was. What plays goes on.
    * @param {boolean} on
    */
-  duck(on) {
+  hush(on) {
     if (!this.#volume) return;
     const { gain, context } = this.#volume;
     const now = context.currentTime;
     gain.cancelScheduledValues(now);
     gain.setValueAtTime(gain.value, now);
-    gain.linearRampToValueAtTime(on ? DUCKED : 1, now + (on ? DUCK_S : UNDUCK_S));
+    gain.linearRampToValueAtTime(on ? 0 : 1, now + (on ? HUSH_S : UNHUSH_S));
   }
 
   /**
