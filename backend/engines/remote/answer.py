@@ -34,8 +34,9 @@ class Answer:
         self._heard = heard
         self._words, self._gate = ReplyFilter(), SilenceGate()
         self._started: set[Stage] = set()
-        # The recogniser works on typed words too, on a moment of nothing; that says nothing.
-        self._untold = set(Stage) if heard else set(Stage) - {Stage.HEAR}
+        # For typed words the recogniser works on a moment of nothing, which says nothing. The last
+        # two stages count from when their place was kept, long before they had words to speak.
+        self._untold = {Stage.HEAR, Stage.THINK} if heard else {Stage.THINK}
         self._measured: dict[str, Any] = {}
 
     def take(self, message: Message) -> bool:
