@@ -112,6 +112,7 @@ class ScriptedEngine:
     load_s: float = 0.0
     load_error: str = ""
     healthy: bool = True
+    sees: bool = False
     closed: bool = False
     running: int = 0
     words: str = "scripted words."
@@ -125,7 +126,7 @@ class ScriptedEngine:
         return Capabilities(
             name="scripted",
             summary="A test double.",
-            sees_pictures=False,
+            sees_pictures=self.sees,
             languages=("auto", "en"),
             voice=self.voice,
             sample_rate=RATE,

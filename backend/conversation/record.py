@@ -40,6 +40,7 @@ class TurnRecord:
         turn: What was asked.
         attachments: Words for what came with it, such as ``Recording, 3.2 s``.
         item_id: The question's id among the items of the conversation; the reply's is the turn's.
+        unasked: Whether the assistant looked by itself.
         cut_by_speech: Whether the person stopped the reply by speaking into it.
         outcome: None while the turn is under way.
         speech: The spoken reply so far, mono PCM16 at ``sample_rate``.
@@ -48,6 +49,7 @@ class TurnRecord:
     turn: Turn
     attachments: tuple[str, ...] = ()
     item_id: str = field(default_factory=new_item_id)
+    unasked: bool = False
     cut_by_speech: bool = False
     created_at: float = field(default_factory=time.time)
     transcript: str = ""
@@ -67,7 +69,7 @@ class TurnRecord:
     def question(self) -> str:
         """What was asked, typed and spoken; a turn with a picture alone has words for it."""
         asked = "\n".join(part for part in (self.turn.text.strip(), self.transcript) if part)
-        return asked or ("(showed a picture)" if self.scene else "")
+        return asked or ("(showed a picture)" if self.scene or self.unasked else "")
 
     def apply(self, event: Event) -> None:
         """Take in the turn's next event."""

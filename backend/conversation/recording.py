@@ -23,6 +23,11 @@ class Recording:
         """True once there is no room for more."""
         return self._sample_rate > 0 and len(self._pcm) >= self._room
 
+    @property
+    def begun(self) -> bool:
+        """True while there is anything in it."""
+        return bool(self._pcm)
+
     def append(self, pcm16: bytes, sample_rate: int) -> None:
         """Add little-endian PCM16; a new sample rate begins a new recording."""
         if sample_rate != self._sample_rate:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from backend.contract.engine import TurnStream
 from backend.contract.errors import TurnRefused
-from backend.contract.events import Event
+from backend.contract.events import Event, Outcome
 from backend.contract.media import AudioClip, VideoFrames
 from backend.contract.turn import Turn, TurnSettings
 from backend.conversation.history import exchanges
@@ -88,6 +88,7 @@ class Session:
         notices: tuple[str, ...] = (),
         generation: int | None = None,
         item_id: str = "",
+        unasked: bool = False,
     ) -> TurnRecord:
         """Start a turn, interrupting the one under way.
 
@@ -100,6 +101,7 @@ class Session:
             attachments: Words for what came with the question.
             notices: What the person should know about it.
             generation: The session's when Send was pressed; a Stop since then makes it stale.
+            unasked: Whether the assistant looks by itself; a silent one leaves no trace.
             item_id: Id under which clients know the question already, if they do.
 
         Raises:
@@ -116,7 +118,7 @@ class Session:
             turn, text=text, audio=audio, frames=frames, settings=settings or self.settings
         )
         stream = self._submit(turn)
-        record = TurnRecord(turn, attachments, notices=list(notices))
+        record = TurnRecord(turn, attachments, notices=list(notices), unasked=unasked)
         record.item_id = item_id or record.item_id
         self._stream = stream
         self._keep(record)
@@ -181,6 +183,8 @@ class Session:
             record.apply(event)
             if record.outcome is not None and self._stream is stream:
                 self._stream = None
+            if record.unasked and record.outcome is Outcome.SILENT:
+                self.records = [kept for kept in self.records if kept is not record]
             self.touched_at = time.monotonic()
             self._tell(TurnChanged(record, event, bytes(record.speech[spoken:])))
 

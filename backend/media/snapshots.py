@@ -66,6 +66,13 @@ def decode_snapshots(snapshots: Sequence[Snapshot]) -> VideoFrames | None:
     return VideoFrames(np.stack([image for _, image in fitting]), times, float(times[-1]))
 
 
+def brightness(image: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """How bright a picture of shape ``(H, W, 3)`` is in 24 by 24 places, each 0 to 1."""
+    small = Image.fromarray(image).convert("L").resize((24, 24), Image.Resampling.BOX)
+    shares: NDArray[np.float32] = np.asarray(small, np.float32) / np.float32(255)
+    return shares
+
+
 def _read(jpeg: bytes) -> NDArray[np.uint8] | None:
     try:
         with Image.open(io.BytesIO(jpeg), formats=("JPEG",)) as image:

@@ -78,6 +78,7 @@ class Call:
         self._sound: asyncio.Queue[Samples] = asyncio.Queue(MAX_WAITING)
         self._snapshots = snapshots
         self._item_id = ""
+        self._echoes = False
         self._hearing: asyncio.Task[str | None] | None = None
         self._heard_samples = 0
         self._task = asyncio.create_task(self._listen())
@@ -96,6 +97,11 @@ class Call:
             self._sound.put_nowait(self._resampler[1].resample_chunk(samples))
         except asyncio.QueueFull as error:
             raise ValueError("sound comes faster than it can be heard") from error
+
+    @property
+    def person_speaks(self) -> bool:
+        """Whether the person is in the middle of an utterance."""
+        return self._detector.said_samples > 0
 
     def close(self) -> None:
         """Stop listening; an utterance under way is dropped."""
@@ -116,6 +122,8 @@ class Call:
     async def _take(self, sign: Sign) -> None:
         match sign:
             case MaybeSpeech(speaking=speaking):
+                if speaking and self._echoes and self._playback.sounding:
+                    return  # or a reply that hears itself would fall silent again and again
                 self._post({"type": "omni.speech.maybe", "speaking": speaking})
             case SpeechStarted(at_s=at_s):
                 await self._start(at_s)
@@ -131,9 +139,11 @@ class Call:
         said = self._playback.around_now()
         share = await asyncio.to_thread(echo_share, self._detector.recent, said)
         if share >= ECHO_SHARE:
+            self._echoes = True
             self._detector.reset()
             self._post({"type": "omni.speech.maybe", "speaking": False})
             return
+        self._echoes = False
         if self._session.under_way:
             self._session.interrupt(by_speech=True)
         self._item_id = uuid4().hex

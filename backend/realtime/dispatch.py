@@ -19,6 +19,7 @@ from backend.realtime.question import PendingQuestion
 from backend.realtime.reading import BadMessage
 from backend.realtime.session_config import SessionConfig
 from backend.realtime.turn_events import TurnEvents
+from backend.realtime.watch import Watch
 from backend.runtime.engine_thread import EngineThread
 
 
@@ -41,6 +42,7 @@ class Dispatch:
         self._snapshots = Snapshots()
         self._question = PendingQuestion(session, self._snapshots)
         self._call: Call | None = None
+        self._watch: Watch | None = None
         self._input_rate = WIRE_RATE
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -58,6 +60,7 @@ class Dispatch:
     def close(self) -> None:
         """The client has left: a call ends with its connection."""
         self._hang_up()
+        self._look_away()
 
     def _act(self, message: incoming.ClientMessage) -> None:  # noqa: C901 - a case for each message
         session = self._session
@@ -107,6 +110,10 @@ class Dispatch:
                     self._playback,
                     self._snapshots,
                 )
+        if config.omni.watch is not None:
+            self._look_away()
+            if config.omni.watch:
+                self._begin_to_watch()
         listens = self._call is not None
         told = encode_session(session, self._engine.status, listens=listens)
         self._post({"type": "session.updated", "session": told})
@@ -115,6 +122,21 @@ class Dispatch:
         if self._call is not None:
             self._call.close()
             self._call = None
+
+    def _begin_to_watch(self) -> None:
+        known = self._engine.status.capabilities
+        if known is None or not known.sees_pictures:
+            raise ValueError("this engine does not see pictures, so it cannot watch")
+        self._watch = Watch(self._session, self._snapshots, self._nobody_speaks)
+
+    def _nobody_speaks(self) -> bool:
+        person = self._call is not None and self._call.person_speaks
+        return not (person or self._playback.sounding or self._session.recording.begun)
+
+    def _look_away(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
 
     def _hear(self, message: incoming.AudioAppend) -> None:
         for jpeg in message.video_frames:

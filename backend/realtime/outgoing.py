@@ -51,6 +51,8 @@ def encode_record(record: TurnRecord) -> Message:
         "message": record.message,
         "metrics": record.metrics,
         "has_sound": bool(record.speech),
+        "interrupted": record.cut_by_speech,
+        "unasked": record.unasked,
     }
 
 
@@ -76,6 +78,7 @@ def encode_status(status: EngineStatus) -> Message:
         "progress": round(status.progress, 3),
         "name": known.name if known else "",
         "summary": known.summary if known else "",
+        "sees_pictures": known.sees_pictures if known else False,
     }
 
 

@@ -35,6 +35,11 @@ class Playback:
         self._turn_id, self._played_s, self._playing = turn_id, played_s, playing
         self._told_at = time.monotonic()
 
+    @property
+    def sounding(self) -> bool:
+        """Whether a reply is being played."""
+        return self._playing and time.monotonic() - self._told_at <= LINGERS_S
+
     def around_now(self) -> Samples:
         """What is sounding now, and was shortly before.
 

@@ -55,6 +55,16 @@ class AudioConfig(BaseModel):
     output: AudioOutput = AudioOutput()
 
 
+class OmniConfig(BaseModel):
+    """What the protocol has no place for.
+
+    Attributes:
+        watch: Whether the assistant may speak up unasked when what it sees changes.
+    """
+
+    watch: bool | None = None
+
+
 class SessionConfig(BaseModel):
     """How the conversation goes on; what is left out stays as it is.
 
@@ -66,6 +76,7 @@ class SessionConfig(BaseModel):
     turn_detection: TurnDetection | None = None
     audio: AudioConfig = AudioConfig()
     instructions: str | None = Field(None, max_length=8000)
+    omni: OmniConfig = OmniConfig()
 
     @property
     def detects_turns(self) -> bool | None:

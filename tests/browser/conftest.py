@@ -76,7 +76,7 @@ def world():
     engines = []
 
     def make() -> ScriptedEngine:
-        engines.append(ScriptedEngine(echo, scripts=SCRIPTS, concurrent=4))
+        engines.append(ScriptedEngine(echo, scripts=SCRIPTS, concurrent=4, sees=True))
         return engines[-1]
 
     with serve(EngineThread(make)) as url:

@@ -48,7 +48,7 @@ export class CallActivity {
 
   /** Takes in a message of the app. */
   follow({ type, turn, response_id: turnId }) {
-    if (type === "omni.turn.created") this.#begin(turn.id);
+    if (type === "omni.turn.created" && !turn.unasked) this.#begin(turn.id);
     if (type === "omni.conversation.cleared") this.#turnId = null;
     if (turnId !== this.#turnId) return;
     if (type === "response.listen") this.#staySilent(true);

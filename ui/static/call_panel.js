@@ -23,8 +23,9 @@ export class CallPanel {
 
   /** @param {HTMLElement} host Where to show it.
    *  @param {object} actions What the buttons do: `call`, `mute`, `camera`, `switchCamera`,
-   *  `screen` and `pushToTalk`. */
-  constructor(host, actions) {
+   *  `screen`, `watch` and `pushToTalk`.
+   *  @param {HTMLElement} timeline What was decided so far. */
+  constructor(host, actions, timeline) {
     const panel = host.appendChild(make("section", "call"));
     this.panel = panel;
     panel.setAttribute("aria-label", "Call");
@@ -36,19 +37,28 @@ export class CallPanel {
     Object.assign(this.preview, { id: "call-preview", muted: true, playsInline: true });
     this.preview.setAttribute("aria-label", "What the assistant sees");
     panel.append(this.#makeControls(actions));
+    panel.append(timeline);
     this.holdButton = panel.appendChild(control("call-hold", "microphone", () => {}));
     this.notice = panel.appendChild(make("p", "call-notice"));
     this.notice.id = "call-notice";
     this.notice.setAttribute("role", "alert");
     this.tell("");
     this.showLevel(0);
-    this.show({ state: "off", muted: false, pushToTalk: false, held: false, source: "" });
+    this.show({ state: "off", source: "" });
   }
 
   /** Shows the call as it is now.
-   *  @param {{state: string, muted: boolean, pushToTalk: boolean, held: boolean, source: string,
-   *  hasOtherCamera: boolean}} call */
-  show({ state, muted, pushToTalk, held, source, hasOtherCamera }) {
+   *  @param {object} call
+   *  @param {string} call.state
+   *  @param {string} call.source What is looked at; see Eyes.
+   *  @param {boolean} [call.muted]
+   *  @param {boolean} [call.pushToTalk]
+   *  @param {boolean} [call.held] Whether push-to-talk is held.
+   *  @param {boolean} [call.hasOtherCamera]
+   *  @param {boolean} [call.canWatch] Whether the engine sees pictures.
+   *  @param {boolean} [call.watching] */
+  show(call) {
+    const { state, source, muted = false, pushToTalk = false, held = false } = call;
     const on = state !== "off";
     this.panel.dataset.state = state;
     this.#showState(state);
@@ -59,8 +69,10 @@ export class CallPanel {
     press(this.camera, source === "camera");
     press(this.screen, source === "screen");
     press(this.pushToTalk, pushToTalk);
+    press(this.watch, call.watching ?? false);
+    this.watch.hidden = !(source && call.canWatch && !pushToTalk);
     this.screen.hidden = !navigator.mediaDevices?.getDisplayMedia;
-    this.switchCamera.hidden = !hasOtherCamera;
+    this.switchCamera.hidden = !call.hasOtherCamera;
     this.mute.hidden = pushToTalk;
     this.preview.hidden = !source;
     this.holdButton.hidden = !(on && pushToTalk);
@@ -104,14 +116,17 @@ export class CallPanel {
     this.camera = control("call-camera", "camera", actions.camera);
     this.switchCamera = control("call-switch", "turn", actions.switchCamera);
     this.screen = control("call-screen", "screen", actions.screen);
+    this.watch = control("call-watch", "eye", actions.watch);
+    this.watch.title = "Let the assistant speak up by itself when what it sees changes";
     this.pushToTalk = control("call-push", "hold", actions.pushToTalk);
     label(this.mute, "Mute");
     label(this.camera, "Camera");
     label(this.switchCamera, "Switch camera");
     label(this.screen, "Share screen");
+    label(this.watch, "Watch");
     label(this.pushToTalk, "Push to talk");
-    const { mute, camera, switchCamera, screen, pushToTalk } = this;
-    this.controls.append(mute, camera, switchCamera, screen, pushToTalk);
+    const { mute, camera, switchCamera, screen, watch, pushToTalk } = this;
+    this.controls.append(mute, camera, switchCamera, screen, watch, pushToTalk);
     return this.controls;
   }
 

@@ -61,7 +61,7 @@ export class Conversation {
 
   /** A new turn joined the conversation. */
   begin(turn) {
-    this.#meet(turn);
+    this.#meet(turn, !turn.unasked);
     this.transcript.add(turn);
     if (this.turns.wasStopped(turn.id)) this.#page.stop();
   }

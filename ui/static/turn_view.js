@@ -137,6 +137,7 @@ export class TurnView {
     this.failure.classList.toggle("stopped", turn.outcome !== "failed");
     this.footer.hidden = !(turn.outcome && turn.has_sound);
     say(this.numbers, this.firstSoundS ? `first sound ${seconds(this.firstSoundS)}` : "");
+    this.element.hidden = Boolean(turn.unasked && !turn.reply && turn.outcome !== "failed");
     this.element.dataset.outcome = turn.outcome ?? "";
     this.element.toggleAttribute("data-interrupted", Boolean(turn.interrupted));
     this.element.setAttribute("aria-busy", String(!turn.outcome));
