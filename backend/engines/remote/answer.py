@@ -133,6 +133,8 @@ def _timing(turn_id: str, stage: Stage, measured: dict[str, Any]) -> StageTiming
     first, total = measured.get("vllm_ttft_ms"), measured.get("stage_gen_time_ms")
     if not isinstance(total, int | float) or not isinstance(first, int | float) or first <= 0:
         return None
+    # The server takes the two by different clocks; the second may leave out the input's preparing.
+    total = max(first, total)
     return StageTiming(
         turn_id=turn_id, stage=stage, queue_s=0.0, first_output_s=first / 1000, total_s=total / 1000
     )

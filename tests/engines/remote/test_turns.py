@@ -292,3 +292,13 @@ async def test_the_key_goes_with_every_turn(server):
     engine = RemoteEngine(Server(server.url, key="secret"))
     events = [event async for event in engine.run(Turn("session", 0, text="Hi"))]
     assert of(events, ReplyText)
+
+
+async def test_a_stage_takes_no_less_than_its_first_output(ask, server):
+    stages = {"1": {"vllm_ttft_ms": 30.0, "stage_gen_time_ms": 20.0}, "0": 3}
+    server.script = says(
+        delta(metadata={"vllm_omni": {"stage_metrics": stages}}),
+        {"type": "response.done", "response": {"status": "completed"}},
+    )
+    (timing,) = of(await ask(text="Hi"), StageTiming)
+    assert (timing.first_output_s, timing.total_s) == (0.03, 0.03)
