@@ -53,6 +53,7 @@ $(CACHE)/run-%/ready: FILES = requirements-embedded.txt
 $(CACHE)/dev-%/ready: FILES = requirements-embedded.txt requirements-dev.txt
 # vLLM starts five processes; where Python keeps no compiled code, each would compile it again.
 $(CACHE)/omni-%/ready: export UV_COMPILE_BYTECODE = 1
+$(CACHE)/omni-%/ready: export UV_COMPILE_BYTECODE_TIMEOUT = 600
 $(CACHE)/omni-%/ready: FILES = requirements-omni-cpu.txt requirements-dev.txt
 $(CACHE)/%/ready:
 	@PYTHON="$(PYTHON)" deploy/debian-packages.sh venv
