@@ -2,15 +2,19 @@
 
 import { CallDialogue } from "./call_dialogue.js";
 import { CallPanel } from "./call_panel.js";
+import { CallTimeline } from "./call_timeline.js";
 import { Eyes } from "./eyes.js";
 import { HoldToTalk } from "./hold_to_talk.js";
 import { LiveMicrophone } from "./live_microphone.js";
-import { PushToTalk } from "./push_to_talk.js";
+import { PushToTalk, TORN } from "./push_to_talk.js";
+import { Uplink } from "./uplink.js";
 import { WakeLock } from "./wake_lock.js";
 
 const RECORDING = "Talk is recording. Send that first, or press Escape to throw it away.";
 const MICROPHONE_GONE = "The microphone was disconnected, so the call has ended.";
 const LOST = "The connection was lost. What you say now is not heard.";
+const SLOW = "The connection is too slow for the call: some of what you say is not heard.";
+const RESTED = "Nothing was said for a long while, so the call has ended.";
 
 /** Typing into a setting changes it with every key. */
 const SETTLE_MS = 400;
@@ -23,6 +27,12 @@ export class Call {
   #settling = null;
   #phase = "off"; // off, opening (the microphone), starting (at the app), on
   #lost = false;
+  #torn = false; // the connection was lost while the person spoke
+  #slow = false;
+  #watching = false;
+  #engineSees = false;
+  #timeline = new CallTimeline();
+  #uplink;
   #wakeLock = new WakeLock();
   #microphone;
   #dialogue;
@@ -33,8 +43,13 @@ export class Call {
   constructor(page, player) {
     this.#page = page;
     const send = (message) => this.on && page.send(message);
+    this.#uplink = new Uplink(
+      () => page.unsentBytes,
+      (slow) => this.#onUplink(slow),
+    );
     this.#microphone = new LiveMicrophone({
       send,
+      admits: (sampleRate) => this.#uplink.admits(sampleRate),
       pictures: () => this.#eyes.take(),
       showLevel: (level) => this.#panel.showLevel(level),
       onLost: () => this.#fail(MICROPHONE_GONE),
@@ -61,14 +76,16 @@ export class Call {
   /** Shows the panel in this element; calls `settle` when the app needs the choices of now. */
   mount(element, settle) {
     this.#settle = settle;
-    this.#panel = new CallPanel(element, {
+    const actions = {
       call: () => (this.on ? this.end() : this.#begin()),
       mute: () => this.#change(() => this.#microphone.mute(!this.#microphone.muted)),
       camera: () => this.#eyes.toggle("camera"),
       switchCamera: () => this.#eyes.switchCamera(),
       screen: () => this.#eyes.toggle("screen"),
+      watch: () => this.#change(() => this.#watch(!this.#watching)),
       pushToTalk: () => this.#change(() => this.#talkBy(!this.#pushToTalk.on)),
-    });
+    };
+    this.#panel = new CallPanel(element, actions, this.#timeline.element);
     this.#eyes = new Eyes(this.#panel.preview, (problem) => this.#onEyes(problem));
     new HoldToTalk(
       this.#panel.holdButton,
@@ -80,13 +97,16 @@ export class Call {
   /** Ends the call; the microphone and the camera are given back. */
   end() {
     if (!this.on) return;
-    this.#page.send({ type: "session.update", session: { turn_detection: null } });
+    const session = { turn_detection: null, omni: { watch: false } };
+    this.#page.send({ type: "session.update", session });
     this.#page.stop();
     this.#phase = "off";
-    this.#lost = false;
+    this.#lost = this.#torn = false;
+    this.#forgetUplink();
     this.#pushToTalk.abandon();
     this.#microphone.close();
     this.#eyes.close();
+    this.#watching = false;
     this.#wakeLock.release();
     this.#page.talk.disable(false);
     this.#dialogue.reset();
@@ -105,10 +125,17 @@ export class Call {
   lose() {
     if (!this.on) return;
     this.#lost = true;
+    this.#torn ||= this.#dialogue.state === "hearing";
+    this.#forgetUplink();
     this.#pushToTalk.abandon();
     this.#dialogue.reset();
     this.#panel.tell(LOST);
     this.#show();
+  }
+
+  /** The app closed the connection, since nothing happened on it. */
+  rest() {
+    if (this.on) this.#fail(RESTED);
   }
 
   /** The connection is there again, with this turn under way, if any. */
@@ -118,6 +145,8 @@ export class Call {
     this.#panel.tell("");
     if (this.#phase === "opening") return;
     this.#dialogue.reset(turnId);
+    if (this.#torn) this.#dialogue.drop(TORN);
+    this.#torn = false;
     this.#settle(); // the app may have started anew
     this.#agree();
     this.#show();
@@ -132,7 +161,9 @@ export class Call {
 
   /** Takes in a message of the app, after the conversation has. */
   follow(message) {
+    if (message.type === "omni.engine") this.#engineSees = message.sees_pictures;
     if (!this.on) return;
+    this.#timeline.follow(message);
     if (message.type === "session.updated" && this.#phase === "starting") this.#phase = "on";
     this.#dialogue.follow(message);
     this.#show();
@@ -142,6 +173,7 @@ export class Call {
     if (this.#page.talk.busy) return this.#panel.tell(RECORDING);
     this.#panel.tell("");
     this.#phase = "opening";
+    this.#timeline.clear();
     this.#page.talk.disable(true);
     this.#settle();
     this.#show();
@@ -161,15 +193,23 @@ export class Call {
   #agree() {
     const detection = this.#pushToTalk.on ? null : { type: "server_vad" };
     this.#microphone.restart();
-    const message = { type: "session.update", session: { turn_detection: detection } };
+    const session = { turn_detection: detection, omni: { watch: this.#watching && this.#engineSees } };
+    const message = { type: "session.update", session };
     this.#page.ask(message, () => this.#phase === "starting");
   }
 
   #talkBy(pushing) {
     this.#pushToTalk.choose(pushing);
     if (pushing) this.#microphone.mute(false); // there is no need for it
+    if (pushing) this.#watching = false; // nothing is sent between two presses
     this.#dialogue.reset(this.#page.conversation.turns.turnUnderWay);
     if (this.#phase !== "opening") this.#agree();
+  }
+
+  #watch(on) {
+    this.#watching = on;
+    if (this.#phase === "on")
+      this.#page.send({ type: "session.update", session: { omni: { watch: on } } });
   }
 
   #fail(words) {
@@ -178,8 +218,24 @@ export class Call {
   }
 
   #onEyes(problem) {
-    this.#panel.tell(problem || (this.#lost ? LOST : ""));
+    if (!this.#eyes.source && this.#watching) this.#watch(false);
+    this.#panel.tell(problem || this.#linkProblem);
     this.#show();
+  }
+
+  #onUplink(slow) {
+    this.#slow = slow;
+    if (this.on) this.#panel.tell(this.#linkProblem);
+  }
+
+  #forgetUplink() {
+    this.#uplink.reset();
+    this.#slow = false;
+  }
+
+  get #linkProblem() {
+    if (this.#lost) return LOST;
+    return this.#slow ? SLOW : "";
   }
 
   #change(action) {
@@ -205,6 +261,8 @@ export class Call {
       held: this.#pushToTalk.held,
       source: this.#eyes.source,
       hasOtherCamera: this.#eyes.hasOtherCamera,
+      canWatch: this.#engineSees,
+      watching: this.#watching,
     });
   }
 }

@@ -13,6 +13,7 @@ const LATEST_NOTICE_MS = 5000;
 
 export class LiveMicrophone {
   #send;
+  #admits;
   #pictures;
   #showLevel;
   #onLost;
@@ -31,11 +32,13 @@ export class LiveMicrophone {
 
   /** @param {object} of What the microphone needs of the call.
    *  @param {(message: object) => boolean} of.send
+   *  @param {(sampleRate: number) => boolean} of.admits Whether sound can be sent in time now.
    *  @param {() => string[]} of.pictures What was seen since the last sound, as base64 JPEGs.
    *  @param {(level: number) => void} of.showLevel Told how loud it is, 0 to 1.
    *  @param {() => void} of.onLost The microphone was unplugged. */
-  constructor({ send, pictures, showLevel, onLost }) {
+  constructor({ send, admits, pictures, showLevel, onLost }) {
     this.#send = send;
+    this.#admits = admits;
     this.#pictures = pictures;
     this.#showLevel = showLevel;
     this.#onLost = onLost;
@@ -97,6 +100,7 @@ export class LiveMicrophone {
   }
 
   #append(samples, sampleRate) {
+    if (!this.#admits(sampleRate)) return;
     const message = {
       type: "input_audio_buffer.append",
       audio: pcm16ToBase64(samples),

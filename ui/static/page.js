@@ -7,7 +7,7 @@ import { Conversation } from "./conversation.js";
 import { Notices } from "./notices.js";
 import { Player, unlockOnGesture } from "./player.js";
 import { claimSessionId } from "./session_id.js";
-import { RealtimeSocket } from "./socket.js";
+import { CLOSED_FULL, CLOSED_IDLE, RealtimeSocket } from "./socket.js";
 import { StatusStrip } from "./status_strip.js";
 import { TalkButton } from "./talk_button.js";
 import { Transcript } from "./transcript.js";
@@ -18,6 +18,12 @@ const INSECURE =
   "Typing works, and replies can be downloaded.";
 
 const LINK_LOST = "The connection to the app was lost; trying to reach it again…";
+
+/** What follows the app's own words on why it closed the connection. */
+const AFTER_CLOSE = {
+  [CLOSED_IDLE]: "Click or press any key to connect again.",
+  [CLOSED_FULL]: "This page keeps trying to get in.",
+};
 
 class Page {
   player = new Player();
@@ -91,6 +97,11 @@ class Page {
     return this.socket?.send(message) ?? false;
   }
 
+  /** @returns {number} Bytes that wait to be sent to the app. */
+  get unsentBytes() {
+    return this.socket?.unsentBytes ?? 0;
+  }
+
   /** Sends what the app has to answer; an answer that stays away shows that the link is dead. */
   ask(message, stillDue) {
     this.send(message);
@@ -146,13 +157,14 @@ class Page {
     if (this.socket || !this.sessionId || !transcript || !status || !this.call.mounted) return;
     this.socket = new RealtimeSocket(this.sessionId);
     this.socket.addEventListener("message", ({ detail }) => this.#receive(detail));
-    this.socket.addEventListener("lost", () => this.#lose());
+    this.socket.addEventListener("lost", ({ detail }) => this.#lose(detail));
   }
 
-  #lose() {
-    this.tell("link", LINK_LOST);
+  #lose(code) {
+    this.tell("link", AFTER_CLOSE[code] ?? LINK_LOST);
     this.#engineState = ""; // the app may come back with another engine
-    this.call.lose();
+    if (code === CLOSED_IDLE) this.call.rest();
+    else this.call.lose();
   }
 
   #follow(state) {

@@ -1,7 +1,8 @@
 /** Push-to-talk in a call: the microphone is heard while the button is held, and then answered. */
 
 const TOO_SHORT = "That was too short. Hold the button for as long as you speak.";
-const TORN = "That was lost with the connection. Please say it again.";
+/** Why nothing comes of what was being said when the connection was lost. */
+export const TORN = "That was lost with the connection. Please say it again.";
 
 const SHORTEST_MS = 200;
 

@@ -2,11 +2,20 @@
  * The session's WebSocket: connects, is greeted, and comes back by itself after a loss.
  *
  * Events: "message" with the parsed message as `detail`, the first of a connection being
- * `session.created`; "lost" when the connection is.
+ * `session.created`; "lost" when the connection is, with the code of its close as `detail`.
  */
 
-/** Short at first: the app stops the work for a page that is away for five seconds. */
+/** The app closed the connection since nothing happened on it: it is made anew when something does. */
+export const CLOSED_IDLE = 4408;
+
+/** The app lets nobody else in now. */
+export const CLOSED_FULL = 4429;
+
+/** Short at first: the app stops the work for a page that is away for half a minute. */
 const RETRY_MS = [500, 1000, 1000, 1000, 1000, 2000, 2000, 4000, 8000, 15000];
+
+/** Where in these a page begins that was not let in. */
+const PATIENT = 7;
 
 /** Retries that a page makes while nobody looks at it. */
 const RETRIES_WHILE_HIDDEN = 6;
@@ -29,6 +38,7 @@ export class RealtimeSocket extends EventTarget {
   #timer = null;
   #heardAt = 0;
   #awaySince = null;
+  #resting = false;
 
   /** @param {string} sessionId Whose events to carry. */
   constructor(sessionId) {
@@ -40,7 +50,14 @@ export class RealtimeSocket extends EventTarget {
       if (document.hidden) this.#awaySince = performance.now();
       else this.#return(LONG_HIDDEN_MS);
     });
+    for (const sign of ["pointerdown", "keydown"])
+      window.addEventListener(sign, () => this.#resting && this.#renew(), { capture: true });
     this.#connect();
+  }
+
+  /** @returns {number} Bytes that were given to the connection and have not left yet. */
+  get unsentBytes() {
+    return this.#greeted ? this.#socket.bufferedAmount : 0;
   }
 
   /** @returns {boolean} Whether the message could be sent now. */
@@ -64,10 +81,11 @@ export class RealtimeSocket extends EventTarget {
 
   #connect() {
     clearTimeout(this.#timer);
+    this.#resting = false;
     const socket = new WebSocket(endpoint(), [PROTOCOL, SESSION_PREFIX + this.#sessionId]);
     this.#socket = socket;
     socket.onmessage = ({ data }) => this.#receive(JSON.parse(data));
-    socket.onclose = () => this.#lose();
+    socket.onclose = ({ code }) => this.#lose(code);
     this.#timer = setTimeout(() => this.#lose(), GREETING_DUE_MS);
   }
 
@@ -81,9 +99,12 @@ export class RealtimeSocket extends EventTarget {
     this.dispatchEvent(new CustomEvent("message", { detail: message }));
   }
 
-  #lose() {
+  #lose(code) {
     this.#drop();
-    this.dispatchEvent(new Event("lost"));
+    this.#resting = code === CLOSED_IDLE;
+    this.dispatchEvent(new CustomEvent("lost", { detail: code }));
+    if (this.#resting) return;
+    if (code === CLOSED_FULL) this.#retries = Math.max(this.#retries, PATIENT);
     if (document.hidden && this.#retries >= RETRIES_WHILE_HIDDEN) return;
     // Spread out, so that pages do not all come back to a restarted app in the same instant.
     const delay = RETRY_MS[Math.min(this.#retries, RETRY_MS.length - 1)] * (0.8 + Math.random() / 5);
