@@ -6,16 +6,12 @@ In this order: the server is stopped at the end.
 from __future__ import annotations
 
 import asyncio
-import base64
-import io
 import signal
 from collections.abc import Iterator
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from PIL import Image
-from websockets.asyncio.client import connect
 
 from backend.contract.engine import EngineState
 from backend.contract.events import (
@@ -30,9 +26,8 @@ from backend.contract.turn import Exchange, Turn
 from backend.engines.choose import engine_factory
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
+from tests.omni.calls import ask_in_a_call
 from tests.omni.conftest import Omni, Told
-from tests.realtime.sounds import pause, speech
-from tests.realtime.test_call import Caller
 from tests.serving import serve_routes
 from tests.tiny_models.serving import ServedAura, serve_aura
 
@@ -118,17 +113,7 @@ async def test_stopping_while_it_is_heard_gives_the_place_back(remote, clip):
 
 
 async def test_a_call_is_heard_seen_and_answered(remote):
-    file = io.BytesIO()
-    Image.new("RGB", (64, 48), "teal").save(file, "JPEG")
-    frame = base64.b64encode(file.getvalue()).decode()
-    wanted = ["realtime", f"omni-session.{'e' * 32}"]
-    address = f"ws{remote.url[4:]}/v1/realtime"
-    async with connect(address, subprotocols=wanted, max_size=None) as socket:
-        caller = Caller(socket)
-        await caller.until("omni.engine")
-        await caller.begin()
-        await caller.speak(pause(0.4), speech(), pause(2), frames=[frame])
-        told = await caller.until("response.done")
+    told = await ask_in_a_call(remote.url)
     kinds = [message["type"] for message in told]
     assert told[-1]["outcome"] == "answered"
     assert "omni.utterance.dropped" not in kinds

@@ -35,6 +35,7 @@ from backend.engines.omni.sampling import SILENT_ID
 from tests.browser.conftest import CHROMIUM_ARGS
 from tests.browser.listening import Ear
 from tests.browser.world import open_page, send
+from tests.omni.calls import ask_in_a_call
 
 pytestmark = [
     pytest.mark.omni,
@@ -210,6 +211,17 @@ async def test_the_pieces_of_a_sentence_join_to_what_is_decoded_at_once(omni):
     joined = np.concatenate(pieces)
     assert len(joined) == len(whole)
     assert np.abs(joined - whole).max() < 1e-3
+
+
+async def test_a_call_is_heard_ahead_seen_and_answered(omni):
+    await omni.until_ready()
+    told = await ask_in_a_call(omni.url)
+    kinds = [message["type"] for message in told]
+    assert told[-1]["outcome"] == "answered"
+    assert kinds.index("omni.hearing") < kinds.index("omni.turn.created")
+    (heard,) = [m for m in told if m["type"].endswith("transcription.completed")]
+    assert heard["transcript"] == [m for m in told if m["type"] == "omni.hearing"][-1]["transcript"]
+    assert kinds.count("response.output_audio.delta") > 1
 
 
 async def test_a_question_typed_in_the_page_is_answered_aloud(omni):
