@@ -17,7 +17,7 @@ from backend.conversation.session import Session
 from backend.media.snapshots import Snapshots, decode_snapshots
 from backend.realtime.echo import ECHO_SHARE, echo_share
 from backend.realtime.patience import UNKNOWN_S, patience_s
-from backend.realtime.playback import Playback
+from backend.realtime.playback import Place, Playback
 from backend.realtime.protocol import Message
 from backend.realtime.turn_detector import (
     MaybeSpeech,
@@ -75,7 +75,9 @@ class Call:
         self._playback = playback
         self._detector = TurnDetector(MAX_UTTERANCE_S)
         self._resampler: tuple[int, soxr.ResampleStream] | None = None
-        self._sound: asyncio.Queue[Samples] = asyncio.Queue(MAX_WAITING)
+        # With each piece, what sounded when it came: it may wait before it is looked at.
+        self._sound: asyncio.Queue[tuple[Samples, Place | None]] = asyncio.Queue(MAX_WAITING)
+        self._place: Place | None = None
         self._snapshots = snapshots
         self._item_id = ""
         self._echoes = False
@@ -94,7 +96,8 @@ class Call:
             self._resampler = sample_rate, stream
         samples = np.frombuffer(pcm16, "<i2").astype(np.float32) / 32768
         try:
-            self._sound.put_nowait(self._resampler[1].resample_chunk(samples))
+            heard = self._resampler[1].resample_chunk(samples)
+            self._sound.put_nowait((heard, self._playback.now))
         except asyncio.QueueFull as error:
             raise ValueError("sound comes faster than it can be heard") from error
 
@@ -110,7 +113,7 @@ class Call:
 
     async def _listen(self) -> None:
         while True:
-            samples = await self._sound.get()
+            samples, self._place = await self._sound.get()
             try:
                 for sign in self._detector.feed(samples):
                     await self._take(sign)
@@ -136,7 +139,7 @@ class Call:
                 await self._end(at_s)
 
     async def _start(self, at_s: float) -> None:
-        said = self._playback.around_now()
+        said = self._playback.around(self._place)
         share = await asyncio.to_thread(echo_share, self._detector.recent, said)
         if share >= ECHO_SHARE:
             self._echoes = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 import numpy as np
 import soxr
@@ -17,6 +18,14 @@ and the microphone may be late by."""
 
 LINGERS_S = 1.5
 """How long after its end a reply may still come back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far which reply had sounded at some moment."""
+
+    turn_id: str
+    played_s: float
 
 
 class Playback:
@@ -40,19 +49,25 @@ class Playback:
         """Whether a reply is being played."""
         return self._playing and time.monotonic() - self._told_at <= LINGERS_S
 
-    def around_now(self) -> Samples:
-        """What is sounding now, and was shortly before.
+    @property
+    def now(self) -> Place | None:
+        """What is sounding now; none when nothing has for a while."""
+        since_s = time.monotonic() - self._told_at
+        if since_s > LINGERS_S:
+            return None
+        return Place(self._turn_id, self._played_s + (since_s if self._playing else 0.0))
+
+    def around(self, place: Place | None) -> Samples:
+        """What sounded shortly before, at, and shortly after a place.
 
         Returns:
-            Shape ``(N,)``, float32 at 16 kHz; empty when nothing has sounded for a while.
+            Shape ``(N,)``, float32 at 16 kHz; empty when there is nothing.
         """
-        since_s = time.monotonic() - self._told_at
-        record = self._session.find(self._turn_id)
-        if record is None or not record.sample_rate or since_s > LINGERS_S:
+        record = self._session.find(place.turn_id) if place else None
+        if place is None or record is None or not record.sample_rate:
             return np.zeros(0, np.float32)
-        now_s = self._played_s + (since_s if self._playing else 0.0)
-        first = max(0, int((now_s - BEFORE_S) * record.sample_rate))
-        last = int((now_s + AFTER_S) * record.sample_rate)
+        first = max(0, int((place.played_s - BEFORE_S) * record.sample_rate))
+        last = int((place.played_s + AFTER_S) * record.sample_rate)
         pcm16 = np.frombuffer(bytes(record.speech[2 * first : 2 * last]), "<i2")
         samples: Samples = soxr.resample(
             pcm16.astype(np.float32) / 32768, record.sample_rate, SAMPLE_RATE
