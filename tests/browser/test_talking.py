@@ -48,8 +48,7 @@ async def test_a_recording_is_sent_by_a_second_press_of_talk(world, tab):
 async def test_send_while_recording_sends_the_recording_once(world, tab):
     before = len(world.engine.runs)
     await start_talking(tab)
-    await tab.click("#send")
-    await tab.click("#send")
+    await tab.dblclick("#send")
     turn = await last_turn(tab)
     assert "Recording, " in await turn.locator(".asked .aside").inner_text()
     await asyncio.sleep(0.5)

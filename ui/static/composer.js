@@ -113,8 +113,9 @@ export class Composer {
   /** Whether a press of Send starts a turn; while recording it ends the recording instead. */
   #counts() {
     const repeated = performance.now() - this.#pressedAt < REPEAT_MS;
+    const recorded = this.#page.sendsRecording && this.#pressedAt > -Infinity;
     this.#pressedAt = performance.now();
-    if (repeated) return false;
+    if (repeated || recorded) return false;
     if (!this.#page.talk.recording) return true;
     this.#page.talk.finish();
     return false;

@@ -125,6 +125,11 @@ class Page {
     this.ask({ type: "input_audio_buffer.commit" }, () => this.#recordedUntil !== null);
   }
 
+  /** @returns {boolean} Whether a recording that is complete has yet to become a turn. */
+  get sendsRecording() {
+    return this.#recordedUntil !== null;
+  }
+
   /** Shows a notice on a topic, in place of the last one on it; no words take it away. */
   tell(topic, text) {
     this.#notices.tell(topic, text);
