@@ -82,3 +82,4 @@ async def test_a_page_that_is_not_let_in_says_why_and_gets_in_later(small_app, p
     await caller.close()
     await notice_goes(page)
     await page.wait_for_selector(".engine[data-state=ready]")
+    assert "Too many people" not in await page.inner_text("body")

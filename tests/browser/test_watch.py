@@ -77,11 +77,16 @@ async def test_what_it_says_by_itself_is_a_turn(world, watcher):
     await watcher.wait_for_selector("#call-timeline li[data-kind=spoke]")
 
 
-async def test_without_the_camera_it_watches_no_more(watcher):
+async def test_without_the_camera_it_watches_no_more(world, watcher):
     await watcher.click("#call-camera")
     await watcher.wait_for_selector("#call-watch", state="hidden")
     await watcher.click("#call-camera")
     await watcher.wait_for_selector("#call-watch[aria-pressed=false]")
+    before = len(world.engine.runs)
+    await watcher.wait_for_timeout(1500)
+    await watcher.evaluate("changeScene()")
+    await watcher.wait_for_timeout(1500)
+    assert len(world.engine.runs) == before
 
 
 async def test_every_question_of_a_call_is_a_tick(world, watcher):

@@ -130,8 +130,10 @@ async def test_a_page_that_said_goodbye_is_waited_for_only_briefly(
         await hello(socket)
         patient_app.on_server(lambda: patient_app.registry.get(ONE).ask(text="hang"))
         await until(lambda: engine.running == 1)
+        (record,) = patient_app.registry.get(ONE).records
         await socket.close(1001)
-    await until(lambda: engine.running == 0)
+    await until(lambda: engine.running == 0 and record.outcome is not None)
+    assert record.outcome is Outcome.CANCELLED
 
 
 async def test_the_turn_of_a_page_that_lost_its_connection_goes_on(

@@ -47,7 +47,9 @@ async def test_loading_can_be_broken_off(until):
 async def test_a_server_whose_sessions_are_all_taken_is_up(engine, server, monkeypatch):
     monkeypatch.setattr(places, "BUSY_S", 0)
     server.places = 0
-    await engine.load(told_to([]))
+    words: list[str] = []
+    await engine.load(told_to(words))
+    assert words[-1] == "Ready"
 
 
 @pytest.mark.parametrize(
