@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import expect
 
 from backend.contract.events import ReplyText, SpeechChunk, Stage, StageStarted, StageTiming
 from backend.contract.voice import VoiceControls, VoiceMode, VoiceSpec
@@ -245,9 +246,11 @@ async def test_the_voice_is_chosen_by_keyboard_alone(panel):
     await panel.keyboard.press("Space")
     assert await panel.get_by_label("Copy the sound of the voice only").is_checked()
     await panel.keyboard.press("Tab")
+    await panel.get_by_role("option", name="English").wait_for()
     await panel.keyboard.press("ArrowDown")
+    await panel.locator("[role=option].active", has_text="English").wait_for()
     await panel.keyboard.press("Enter")
-    assert await panel.get_by_label("Language to speak").input_value() == "English"
+    await expect(panel.get_by_label("Language to speak")).to_have_value("English")
 
 
 async def test_everything_fits_a_phone(rich, browser):
