@@ -24,10 +24,11 @@ _ABBREVIATIONS = frozenset(
 )
 _ENDS = re.compile(r"[.!?…]+[\"'”’)\]*_]*(?=\s)|[。！？]+[”’」』）]*|\n+")
 _CLAUSE = re.compile(r"[,;:—–](?=\s)|[，；：、]")
-# Where people may draw breath in a sentence that has no comma: before words like these.
+# Where people may draw breath in a sentence that has no comma: before words like these. What may
+# still become another word counts too: to wait for its end would cost the time of a token.
 _PHRASE = re.compile(
     r"\s(?=(?:and|or|but|so|because|if|when|while|where|which|who|that|than|as|with|without|from|for"
-    r"|into|in|on|at|by|about|is|are|was|were|can|could|will|would|has|have|had)\s)"
+    r"|into|in|on|at|by|about|is|are|was|were|can|could|will|would|has|have|had)(?:\s|$))"
 )
 _FENCE = re.compile(r"^[ \t]*(```|~~~)", re.MULTILINE)
 _WORD_BEFORE = re.compile(r"([\w.]+)\.[\"'”’)\]*_]*$")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from backend.contract.errors import EngineFailed
 from backend.contract.media import AudioClip
 from backend.contract.turn import Turn
 from backend.conversation.session import Session
-from backend.realtime.patience import UNKNOWN_S, patience_s
+from backend.realtime.patience import FINISHED_S, UNKNOWN_S, patience_s
 from backend.realtime.protocol import Message
 from backend.realtime.turn_detector import TurnDetector
 from backend.realtime.voice_activity import SAMPLE_RATE
@@ -51,11 +52,13 @@ class Hearing:
         self._hear = hear
         self._foresee = foresee
         self._task: asyncio.Task[str | None] | None = None
+        self._foreseeing: asyncio.Task[None] | None = None
         self._heard_samples = 0
 
     def begin(self) -> None:
         """A new utterance has begun."""
         self._heard_samples = 0
+        self._read_ahead("")
 
     def look(self) -> None:
         """Look for the words so far, in place of a look that is under way."""
@@ -89,25 +92,31 @@ class Hearing:
 
     def stop(self) -> None:
         """Look no further."""
-        if self._task is not None:
-            self._task.cancel()
-            self._task = None
+        for task in (self._task, self._foreseeing):
+            if task is not None:
+                task.cancel()
+        self._task = self._foreseeing = None
 
     async def _words(self, clip: AudioClip) -> str | None:
         words = await self._hear(clip, self._session.settings.language)
         if words is None:
             return None
         self._post({"type": "omni.hearing", "transcript": words})
-        if self._detector.paused:
-            self._detector.patience_s = patience_s(words)
-            return words
-        self._detector.patience_s = UNKNOWN_S
-        if words and not self._session.under_way:
-            await self._foresee(self._session.next_turn(words))
+        self._detector.patience_s = patience_s(words) if self._detector.paused else UNKNOWN_S
+        # What is finished will be asked before it could be read ahead.
+        finished = self._detector.patience_s == FINISHED_S
+        if words and not finished:
+            self._read_ahead(words)
         return words
 
+    def _read_ahead(self, words: str) -> None:
+        """Have the engine read what will be asked, in a task of its own that no turn waits for."""
+        if not self._session.under_way:
+            self._foreseeing = asyncio.create_task(self._foresee(self._session.next_turn(words)))
+            self._foreseeing.add_done_callback(_look_at)
 
-def _look_at(task: asyncio.Task[str | None]) -> None:
+
+def _look_at(task: asyncio.Task[Any]) -> None:
     """Keep asyncio from complaining of a failure that nobody waits for."""
     if not task.cancelled():
         task.exception()

@@ -20,7 +20,7 @@ _UNVOICED = 0.35  # lower, so that a voice is not cut in two where it is weak
 # Confirmed after five voiced windows (160 ms) of the last seven: shorter than any word, longer than
 # a click or a key. The first two give the sign to lower the reply's volume.
 _CONFIRMED, _LAST, _HINTED = 5, 7, 2
-_PAUSE_WINDOWS = 2
+_PAUSE_WINDOWS = 1
 _BEFORE_WINDOWS = 10  # the weak beginning of a word is not detected as voice
 
 
@@ -40,7 +40,7 @@ class SpeechStarted:
 
 @dataclass(frozen=True, slots=True)
 class SpeechPaused:
-    """Nobody has spoken for 64 ms; what was said so far is in ``TurnDetector.utterance``."""
+    """Nobody has spoken for 32 ms; what was said so far is in ``TurnDetector.utterance``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class TurnDetector:
 
     @property
     def paused(self) -> bool:
-        """Whether nobody has spoken for 64 ms or longer."""
+        """Whether nobody has spoken for 32 ms or longer."""
         return self._silent_windows >= _PAUSE_WINDOWS
 
     @property

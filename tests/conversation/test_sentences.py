@@ -50,6 +50,12 @@ def test_in_a_hurry_the_opening_ends_where_a_phrase_does_and_only_the_opening():
     assert rest == "on Earth is the Pacific Ocean with its many islands and reefs. "
 
 
+def test_in_a_hurry_the_next_phrase_is_known_by_its_first_word():
+    cutter = SentenceCutter(hurried=True)
+    assert cutter.feed("The capital of Italy") == []
+    assert cutter.feed(" is") == ["The capital of Italy "]
+
+
 def test_in_a_hurry_a_short_opening_waits_too():
     assert SentenceCutter(hurried=True).feed("A spider is ") == []
 

@@ -102,6 +102,18 @@ async def test_a_spoken_question_is_answered(caller, engine, rate):
     assert turn.audio.duration_s == pytest.approx(len(speech()) / RATE + 0.5, abs=0.8)
 
 
+async def test_the_engine_reads_ahead_from_the_first_sound_on(caller, engine):
+    said = speech()
+    engine.words = "How are"
+    await caller.speak(pause(0.4), said[: RATE // 2])
+    await caller.until("input_audio_buffer.speech_started")
+    await caller.speak(said[RATE // 2 :], pause(0.4))
+    await caller.until("omni.hearing")
+    await caller.speak(pause(2))
+    await caller.until("response.done")
+    assert [turn.heard for turn in engine.foreseen][:2] == ["", "How are"]
+
+
 async def test_words_are_heard_while_the_person_still_speaks(caller):
     await caller.speak(speech())
     told = await caller.until("omni.hearing")

@@ -30,9 +30,6 @@ from backend.engines.ending import stopped
 from backend.engines.events import Emit
 from backend.engines.failures import plainly
 
-# A recogniser ends whatever it heard with one of these; what is said next comes before it.
-_STOPS = ".?!,… "
-
 _log = logging.getLogger(__name__)
 
 _HEAR_FAILED = "The recording could not be turned into words. Try again, or type the question."
@@ -71,9 +68,8 @@ class TurnWork:
 
     async def read_ahead(self) -> None:
         """Leave the prompt with the words so far in the chat model's cache; tells nothing."""
-        words = self._turn.heard.rstrip(_STOPS)
         with plainly(_THINK_FAILED):
-            messages = await self._messages(words, "")
+            messages = await self._messages(self._turn.heard, "")
             chat = self._crew.chat
             stream = self._crew.think.stream(lambda stop: chat.reply(messages, 1, stop, no_report))
             async with aclosing(stream):

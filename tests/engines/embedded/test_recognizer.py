@@ -59,11 +59,22 @@ def test_hearing_is_left_in_the_middle_of_a_window(monkeypatch):
     assert whisper._model.step is None
 
 
-@pytest.mark.parametrize("text", ["No no no no", "a b a b a b a b c", "stop. stop. stop. stop."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No no no no",
+        "a b a b a b a b c",
+        "stop. stop. stop. stop.",
+        "What is ice made of? What is ice made of?",
+        "I said how do I, how do I sleep?",
+    ],
+)
 def test_words_in_a_loop_are_told(text):
     assert repeats_itself(text)
 
 
-@pytest.mark.parametrize("text", ["", "no", "No, no, no.", "What is the capital of France?"])
+@pytest.mark.parametrize(
+    "text", ["", "no", "No, no, no.", "It is, it is!", "What is the capital of France?"]
+)
 def test_words_as_people_say_them_are_no_loop(text):
     assert not repeats_itself(text)

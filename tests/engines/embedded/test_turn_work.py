@@ -86,12 +86,12 @@ async def test_words_are_heard_outside_any_turn(loaded):
     assert await engine.hear(a_clip(), "en") == "One. Two."
 
 
-async def test_what_will_probably_be_asked_is_read_without_its_last_stop(loaded):
+async def test_what_will_probably_be_asked_is_read_and_not_spoken(loaded):
     chat, voice = FakeChat(), FakeVoice()
     engine = await loaded(chat=chat, voice=voice)
     chat.prompts.clear()
     await engine.foresee(replace(a_turn(), heard="What is the largest?"))
-    assert [messages[-1]["content"] for messages in chat.prompts] == ["What is the largest"]
+    assert [messages[-1]["content"] for messages in chat.prompts] == ["What is the largest?"]
     assert not voice.said
 
 
