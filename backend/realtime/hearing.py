@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from backend.contract.errors import EngineFailed
@@ -19,7 +19,7 @@ from backend.realtime.voice_activity import SAMPLE_RATE
 log = logging.getLogger(__name__)
 
 Hear = Callable[[AudioClip, str], Awaitable[str | None]]
-Foresee = Callable[[Turn], Awaitable[None]]
+Foresee = Callable[[Turn], Coroutine[Any, Any, None]]
 
 PARTIAL_EVERY_S = 1.0
 """Seconds of new sound after which the words so far are looked for again."""
