@@ -14,10 +14,15 @@ from pydantic_settings import CliApp
 
 from backend.conversation.registry import SessionRegistry
 from backend.engines.choose import engine_factory
+from backend.media.limits import MediaLimits
 from backend.realtime.lobby import ConnectionLimits
 from backend.realtime.routes import make_router
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
+from backend.speech_api.errors import ApiError, answer
+from backend.speech_api.routes import make_speech_router
+from backend.speech_api.voice_routes import make_voice_router
+from backend.voices.library import VoiceLibrary
 from ui.page import build_page
 from ui.theme import STATIC_DIR, STYLE_SHEET, make_theme
 
@@ -29,6 +34,12 @@ def make_engine_thread(settings: Settings) -> EngineThread:
         stall_timeout_s=settings.stall_timeout_s,
         max_waiting=settings.max_waiting_turns,
     )
+
+
+def speakers(engine: EngineThread) -> tuple[str, ...]:
+    """Names of the engine's own voices, as far as they are known yet."""
+    known = engine.status.capabilities
+    return known.voice.speakers if known else ()
 
 
 def connection_limits(settings: Settings) -> ConnectionLimits:
@@ -52,6 +63,10 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
     registry = SessionRegistry(engine.submit, max_recording_s=settings.max_audio_s)
     app = FastAPI(title="Omni Live", lifespan=run_engine)
     app.include_router(make_router(registry, engine, connection_limits(settings)))
+    library = VoiceLibrary(settings.data_dir / "voices", lambda: speakers(engine))
+    app.include_router(make_speech_router(engine, library, settings.max_script_chars))
+    app.include_router(make_voice_router(engine, library, MediaLimits.from_settings(settings)))
+    app.add_exception_handler(ApiError, answer)
     app.mount("/omni", StaticFiles(directory=STATIC_DIR), name="omni")
     page = build_page(registry, engine, settings)
     # Gradio checks that a path it is handed was really uploaded only in apps that it launched

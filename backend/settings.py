@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
+from platformdirs import user_data_path
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def _data_dir() -> Path:
+    """Where the platform keeps a user's data; ``/data`` is what lasts of a Hugging Face Space."""
+    lasting = Path("/data")
+    if "SPACE_ID" in os.environ and lasting.is_dir():
+        return lasting / "omni-live"
+    return user_data_path("omni-live", appauthor=False)
 
 
 class Settings(BaseSettings):
@@ -20,6 +30,11 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 for all.")
     port: int = Field(7860, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
     root_path: str = Field("", description="Path of the app behind a proxy, such as /voice.")
+
+    data_dir: Path = Field(
+        default_factory=_data_dir,
+        description="Where kept voices are; on a Space with persistent storage it is on that.",
+    )
 
     engine: Literal["auto", "embedded", "omni", "remote"] = Field(
         "auto",
@@ -40,6 +55,9 @@ class Settings(BaseSettings):
     max_video_s: float = Field(600.0, gt=0, description="Longest video, in seconds.")
     max_upload_mb: int = Field(200, gt=0, description="Largest file, in megabytes.")
     max_text_chars: int = Field(8000, gt=0, description="Longest typed message, in characters.")
+    max_script_chars: int = Field(
+        20_000, gt=0, description="Longest text that is spoken as it is, in characters."
+    )
     max_frames: int = Field(16, ge=1, le=64, description="Frames taken from a video.")
     frame_long_side: int = Field(640, ge=64, description="Long side of a frame, in pixels.")
 

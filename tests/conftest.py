@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import tempfile
 import time
 from collections.abc import Callable
 
@@ -10,6 +12,9 @@ import pytest
 
 from backend.contract.engine import Engine
 from backend.runtime.engine_thread import EngineThread
+
+# No test reads or writes the voices that the person at this machine keeps.
+os.environ["OMNI_LIVE_DATA_DIR"] = tempfile.mkdtemp(prefix="omni-live-tests-")
 
 
 @pytest.fixture

@@ -113,6 +113,7 @@ class ScriptedEngine:
     load_error: str = ""
     healthy: bool = True
     sees: bool = False
+    recites: bool = False
     closed: bool = False
     running: int = 0
     words: str = "scripted words."
@@ -131,6 +132,7 @@ class ScriptedEngine:
             voice=self.voice,
             sample_rate=RATE,
             max_concurrent_turns=self.concurrent,
+            recites=self.recites,
         )
 
     async def load(self, progress: Progress) -> None:

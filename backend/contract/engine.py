@@ -30,6 +30,7 @@ class Capabilities:
         max_concurrent_turns: Turns it works on at a time; further ones wait.
         hears_ahead: Whether ``Engine.hear`` gives words. Where it does not, a call hands over what
             was said with no words, and learns them from the turn's ``Transcript``.
+        recites: Whether it takes a turn with a ``script``.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Capabilities:
     sample_rate: int
     max_concurrent_turns: int = 1
     hears_ahead: bool = True
+    recites: bool = False
 
 
 class Engine(Protocol):

@@ -131,9 +131,11 @@ class TurnEnd(Event):
     Attributes:
         outcome: How the turn ended.
         message: Plain words for a failed turn, otherwise empty.
+        refusal: Code of the ``TurnRefused`` where the engine did not take the turn, else empty.
         metrics: Named seconds, such as ``queued_s``, ``first_sound_s`` and ``total_s``.
     """
 
     outcome: Outcome
     message: str = ""
+    refusal: str = ""
     metrics: dict[str, float] = field(default_factory=dict)

@@ -58,6 +58,8 @@ class Turn:
         heard: Words of ``audio`` that ``Engine.hear`` has recognised already; none are to be
             recognised again.
         frames: What was shown, or none.
+        script: Words to be spoken exactly as they are. Then nothing is asked, and no reply is
+            thought up: only the voice works. Only where ``Capabilities.recites`` says so.
         history: Earlier exchanges, oldest first. Silent and failed turns are not in it.
     """
 
@@ -67,6 +69,7 @@ class Turn:
     audio: AudioClip | None = None
     heard: str = ""
     frames: VideoFrames | None = None
+    script: str = ""
     history: tuple[Exchange, ...] = ()
     settings: TurnSettings = field(default_factory=TurnSettings)
     id: str = field(default_factory=new_turn_id)

@@ -17,6 +17,9 @@ class VoiceMode(StrEnum):
     CLONE = "clone"
     """Copied from reference audio."""
 
+    DESIGN = "design"
+    """Made up from a description in words."""
+
 
 @dataclass(frozen=True, slots=True)
 class VoiceSpec:

@@ -6,6 +6,7 @@ import numpy as np
 
 from backend.contract.errors import Field, TurnRefused
 from backend.contract.media import AudioClip, VideoFrames
+from backend.contract.turn import Turn
 
 
 def check_audio(clip: AudioClip, name: str = "recording", field: Field = Field.AUDIO) -> None:
@@ -27,6 +28,25 @@ def check_audio(clip: AudioClip, name: str = "recording", field: Field = Field.A
     if not np.isfinite(clip.samples).all():
         text = f"This {name} is damaged: some of its samples are not numbers."
         raise TurnRefused("audio_not_finite", text, field)
+
+
+def check_script(turn: Turn, *, recites: bool = True) -> None:
+    """Refuse a script that cannot be spoken.
+
+    Args:
+        turn: A turn with a script.
+        recites: Whether the engine speaks scripts at all.
+
+    Raises:
+        TurnRefused: ``no_recital``, ``nothing_to_say`` or ``script_and_question``.
+    """
+    if not recites:
+        text = "This engine speaks only the replies that it thinks up itself."
+        raise TurnRefused("no_recital", text, Field.TEXT)
+    if turn.text or turn.audio is not None or turn.frames is not None:
+        raise TurnRefused("script_and_question", "Send a text to speak or a question, not both.")
+    if not any(character.isalnum() for character in turn.script):
+        raise TurnRefused("nothing_to_say", "There are no words to speak in this text.", Field.TEXT)
 
 
 def check_frames(frames: VideoFrames) -> None:

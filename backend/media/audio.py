@@ -64,7 +64,9 @@ def from_samples(samples: NDArray[Any], sample_rate: int) -> AudioClip:
     return _checked(resampler.join(), Field.AUDIO)
 
 
-def decode(path: Path, limits: MediaLimits, *, field: Field = Field.AUDIO) -> AudioClip:
+def decode(
+    path: Path, limits: MediaLimits, *, field: Field = Field.AUDIO, rate: int = pcm.SAMPLE_RATE
+) -> AudioClip:
     """Decode the sound of a file whatever its name.
 
     Takes WAV, MP3, M4A, AAC, FLAC, OGG and WebM, and the sound track of a video. A few
@@ -75,9 +77,10 @@ def decode(path: Path, limits: MediaLimits, *, field: Field = Field.AUDIO) -> Au
         path: The file.
         limits: Bounds; the limit on videos counts when ``field`` is ``Field.VIDEO``.
         field: The input that a refusal names.
+        rate: Samples per second of the clip.
 
     Returns:
-        The whole of the sound at 16 kHz.
+        The whole of the sound.
 
     Raises:
         TurnRefused: ``*_unreadable``, ``*_too_large``, ``*_too_long``, ``*_no_sound``,
@@ -88,7 +91,7 @@ def decode(path: Path, limits: MediaLimits, *, field: Field = Field.AUDIO) -> Au
     limit_s = limits.max_video_s if field is Field.VIDEO else limits.max_audio_s
     _check_length(path, limit_s, field)
     with open_media(path, field, AUDIO_DEMUXERS) as container:
-        return _checked(_read(container, limit_s, field), field)
+        return _checked(_read(container, limit_s, field, rate), field, rate)
 
 
 def _check_length(path: Path, limit_s: float, field: Field) -> None:
@@ -119,9 +122,9 @@ def _sound_stream(container: InputContainer, field: Field) -> av.AudioStream:
     return stream
 
 
-def _read(container: InputContainer, limit_s: float, field: Field) -> Samples:
+def _read(container: InputContainer, limit_s: float, field: Field, rate: int) -> Samples:
     stream = _sound_stream(container, field)
-    resampler = pcm.MonoResampler()
+    resampler = pcm.MonoResampler(rate)
     seconds, total, damaged = 0.0, 0, 0
     for packet in packets(container, stream):
         total += 1
@@ -178,8 +181,8 @@ def _check_rate(rate: int, field: Field) -> None:
         raise _refused("rate", text, field)
 
 
-def _checked(samples: Samples, field: Field) -> AudioClip:
-    seconds = len(samples) / pcm.SAMPLE_RATE
+def _checked(samples: Samples, field: Field, rate: int = pcm.SAMPLE_RATE) -> AudioClip:
+    seconds = len(samples) / rate
     if not np.isfinite(samples).all():
         text = f"This {refusals.noun(field)} holds values that are not numbers. Record it again."
         raise _refused("not_finite", text, field)
@@ -189,7 +192,7 @@ def _checked(samples: Samples, field: Field) -> AudioClip:
             f"at least {refusals.in_words(MIN_S)} is needed."
         )
         raise _refused("too_short", text, field)
-    return AudioClip(samples, pcm.SAMPLE_RATE)
+    return AudioClip(samples, rate)
 
 
 def _refused(code: str, text: str, field: Field) -> TurnRefused:

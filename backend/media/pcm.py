@@ -59,12 +59,14 @@ def channels_last(samples: NDArray[Any]) -> NDArray[Any] | None:
 
 
 class MonoResampler:
-    """Joins pieces of mono sound at any rate into one array at ``SAMPLE_RATE``.
+    """Joins pieces of mono sound at any rate into one array at one rate.
 
     The rate may change between pieces, as in chained streams.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: int = SAMPLE_RATE) -> None:
+        """Begin with nothing; ``wanted`` is the rate of the whole, in hertz."""
+        self._wanted = wanted
         self._rate = 0
         self._stream: soxr.ResampleStream | None = None
         self._done: list[Samples] = []
@@ -74,8 +76,8 @@ class MonoResampler:
         if rate != self._rate:
             self._finish_rate()
             self._rate = rate
-            if rate != SAMPLE_RATE:
-                self._stream = soxr.ResampleStream(rate, SAMPLE_RATE, 1, dtype="float32")
+            if rate != self._wanted:
+                self._stream = soxr.ResampleStream(rate, self._wanted, 1, dtype="float32")
         piece = mono if self._stream is None else self._stream.resample_chunk(mono)
         self._done.append(piece)
 

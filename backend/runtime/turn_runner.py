@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from backend.contract.engine import Engine
@@ -107,7 +107,8 @@ class TurnRunner:
                 raise
             return self._end(Outcome.CANCELLED, progress)
         except TurnRefused as refusal:
-            return self._end(Outcome.FAILED, progress, refusal.message)
+            end = self._end(Outcome.FAILED, progress, refusal.message)
+            return replace(end, refusal=refusal.code)
         if self._stream.cancelled:
             return self._end(Outcome.CANCELLED, progress)
         for event in self._missing(progress):

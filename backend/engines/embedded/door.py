@@ -9,7 +9,7 @@ from backend.contract.errors import Field, TurnRefused
 from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceControls, VoiceSpec
 from backend.conversation.languages import language_name
-from backend.engines.door import check_audio, check_frames
+from backend.engines.door import check_audio, check_frames, check_script
 from backend.engines.embedded.prompt import Fits, fitting_messages, instructions, user_message
 
 MIN_SPEED, MAX_SPEED = 0.5, 2.0
@@ -29,10 +29,12 @@ def check_turn(turn: Turn, capabilities: Capabilities, context: int) -> None:
 
     Raises:
         TurnRefused: ``empty_turn``, ``audio_empty``, ``audio_not_finite``, ``audio_format``,
-            ``frames_format``, ``voice_speed``, ``reply_tokens``, ``voice_mode``, ``unknown_voice``
-            or ``unknown_language``.
+            ``frames_format``, ``voice_speed``, ``reply_tokens``, ``voice_mode``, ``unknown_voice``,
+            ``unknown_language``, ``nothing_to_say`` or ``script_and_question``.
     """
-    if turn.audio is None and turn.frames is None and not turn.text.strip():
+    if turn.script:
+        check_script(turn)
+    elif turn.audio is None and turn.frames is None and not turn.text.strip():
         raise TurnRefused("empty_turn", "Say, type or show something first.")
     if turn.audio is not None:
         check_audio(turn.audio)

@@ -178,4 +178,5 @@ class EmbeddedEngine:
             languages=crew.recognizer.languages,
             voice=VoiceControls(speakers=(crew.voice.name,), changes_speed=True),
             sample_rate=crew.voice.sample_rate,
+            recites=True,
         )

@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class Speaking:
-    """Speaks the reply of one turn; a failure costs the sound and not the turn."""
+    """Speaks what one turn says."""
 
     def __init__(self, turn: Turn, crew: Crew, tell: Telling) -> None:
         """``tell`` takes the sound, and a notice when there is none."""
@@ -25,19 +25,29 @@ class Speaking:
         self._crew = crew
         self._tell = tell
 
-    async def run(self, sentences: asyncio.Queue[str | None]) -> None:
-        """Speak all sentences up to the none that ends them."""
+    async def reply(self, sentences: asyncio.Queue[str | None]) -> None:
+        """Speak all sentences up to the none that ends them; a failure costs only the sound."""
+        try:
+            await self.recite(sentences)
+        except Exception:
+            _log.exception("Speech of turn %s failed", self._turn.id)
+            self._tell.notice("speech_failed", "The reply could not be spoken.")
+
+    async def recite(self, sentences: asyncio.Queue[str | None]) -> None:
+        """Speak all sentences up to the none that ends them.
+
+        Raises:
+            Exception: Whatever the voice raises.
+        """
         watch: Stopwatch | None = None
         try:
             while (sentence := await sentences.get()) is not None:
                 if self._turn.settings.spoken and (words := speakable(sentence)):
                     watch = watch or self._tell.start(Stage.SPEAK)
                     await self._say(words, watch)
-        except Exception:
-            _log.exception("Speech of turn %s failed", self._turn.id)
-            self._tell.notice("speech_failed", "The reply could not be spoken.")
-        if watch is not None:
-            self._tell.event(watch.timing())
+        finally:
+            if watch is not None:
+                self._tell.event(watch.timing())
 
     async def _say(self, words: str, watch: Stopwatch) -> None:
         voice, speed = self._crew.voice, self._turn.settings.voice_speed

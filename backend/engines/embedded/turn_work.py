@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from backend.contract.events import ReplyText, SceneNotes, Silence, Stage, Transcript
 from backend.contract.turn import Turn
-from backend.conversation.sentences import SentenceCutter
+from backend.conversation.sentences import SentenceCutter, cut_all
 from backend.conversation.silence import SilenceGate
 from backend.engines.embedded.crew import Crew
 from backend.engines.embedded.eyes import telling_frames
@@ -34,6 +34,7 @@ _log = logging.getLogger(__name__)
 
 _HEAR_FAILED = "The recording could not be turned into words. Try again, or type the question."
 _THINK_FAILED = "The chat model failed while it worked on this. Try again."
+_SPEAK_FAILED = "The voice failed while it spoke this text. Try again."
 
 
 class TurnWork:
@@ -49,6 +50,9 @@ class TurnWork:
 
     async def run(self) -> None:
         """Do all the work. Cancelling it stops every stage."""
+        if self._turn.script:
+            await self._recite()
+            return
         seeing = asyncio.create_task(self._see())
         try:
             heard = await self._hear()
@@ -65,6 +69,15 @@ class TurnWork:
         with plainly(_THINK_FAILED):
             messages = await self._messages(question, notes)
             await self._answer(messages)
+
+    async def _recite(self) -> None:
+        sentences: asyncio.Queue[str | None] = asyncio.Queue()
+        for sentence in cut_all(self._turn.script):
+            self._tell.event(ReplyText(turn_id=self._turn.id, delta=sentence))
+            sentences.put_nowait(sentence)
+        sentences.put_nowait(None)
+        with plainly(_SPEAK_FAILED):
+            await Speaking(self._turn, self._crew, self._tell).recite(sentences)
 
     async def read_ahead(self) -> None:
         """Leave the prompt with the words so far in the chat model's cache; tells nothing."""
@@ -146,7 +159,9 @@ class TurnWork:
 
     async def _answer(self, messages: list[Message]) -> None:
         sentences: asyncio.Queue[str | None] = asyncio.Queue()
-        speaking = asyncio.create_task(Speaking(self._turn, self._crew, self._tell).run(sentences))
+        speaking = asyncio.create_task(
+            Speaking(self._turn, self._crew, self._tell).reply(sentences)
+        )
         try:
             await self._think(messages, sentences)
             await speaking

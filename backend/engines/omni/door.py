@@ -12,7 +12,7 @@ from backend.contract.media import VideoFrames
 from backend.contract.turn import Turn
 from backend.contract.voice import VoiceControls, VoiceMode, VoiceSpec
 from backend.conversation.languages import language_name
-from backend.engines.door import check_audio, check_frames
+from backend.engines.door import check_audio, check_frames, check_script
 from backend.engines.omni.checkpoint import speaker_name
 
 MAX_REPLY_TOKENS = 2048
@@ -28,9 +28,12 @@ def check_turn(turn: Turn, capabilities: Capabilities) -> None:
 
     Raises:
         TurnRefused: ``empty_turn``, ``audio_empty``, ``audio_format``, ``audio_not_finite``,
-            ``frames_format``, ``unknown_language``, ``reply_tokens``, or one of ``check_voice``.
+            ``frames_format``, ``unknown_language``, ``reply_tokens``, or one of
+            ``check_script`` and ``check_voice``.
     """
-    if turn.audio is None and turn.frames is None and not turn.text.strip():
+    if turn.script:
+        check_script(turn, recites=capabilities.recites)
+    elif turn.audio is None and turn.frames is None and not turn.text.strip():
         raise TurnRefused("empty_turn", "Say, type or show something first.")
     if turn.audio is not None:
         check_audio(turn.audio)
@@ -72,6 +75,7 @@ def check_voice(voice: VoiceSpec, controls: VoiceControls) -> None:
 
 _MODE_MISSING = {
     VoiceMode.CLONE: "This model has voices of its own and cannot copy one. A Base checkpoint can.",
+    VoiceMode.DESIGN: "This model makes up no voices from words. A VoiceDesign checkpoint does.",
     VoiceMode.NAMED: "This model can only copy a voice: give it a reference clip and its words.",
 }
 

@@ -81,6 +81,38 @@ async def test_what_was_heard_already_is_not_heard_again(loaded):
     assert written(events) == "It is noon."
 
 
+async def test_a_script_is_spoken_as_it_is_and_nothing_is_thought_up(loaded):
+    chat, voice = FakeChat(), FakeVoice()
+    engine = await loaded(chat=chat, voice=voice)
+    chat.prompts.clear()
+    events = await events_of(engine, a_turn(script="It is noon. The sun is high."))
+    assert voice.said == ["It is noon.", "The sun is high."]
+    assert written(events) == "It is noon. The sun is high."
+    assert [event.stage for event in only(events, StageTiming)] == [Stage.SPEAK]
+    assert not chat.prompts
+
+
+async def test_a_script_that_cannot_be_spoken_fails(loaded):
+    engine = await loaded(voice=FakeVoice(error=RuntimeError("broken")))
+    with pytest.raises(StageFailed, match="voice failed"):
+        await events_of(engine, a_turn(script="It is noon."))
+
+
+@pytest.mark.parametrize(
+    ("parts", "code"),
+    [
+        ({"script": " ?! "}, "nothing_to_say"),
+        ({"script": "Hello.", "text": "Hello."}, "script_and_question"),
+        ({"script": "Hello.", "audio": a_clip()}, "script_and_question"),
+    ],
+)
+async def test_a_script_is_words_and_nothing_else(loaded, parts, code):
+    engine = await loaded()
+    with pytest.raises(TurnRefused) as refusal:
+        await events_of(engine, a_turn(**parts))
+    assert refusal.value.code == code
+
+
 async def test_words_are_heard_outside_any_turn(loaded):
     engine = await loaded(recognizer=FakeRecognizer(("One.", "Two.")))
     assert await engine.hear(a_clip(), "en") == "One. Two."

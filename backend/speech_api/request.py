@@ -1,0 +1,109 @@
+"""What a client asks to be spoken, and the turn that speaks it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from backend.contract.engine import Capabilities
+from backend.contract.turn import Turn, TurnSettings
+from backend.contract.voice import VoiceSpec
+from backend.speech_api.errors import ApiError
+from backend.speech_api.formats import SpeechFormat
+from backend.voices.library import VoiceLibrary
+from backend.voices.voice import Voice, name_key
+
+EVERYBODY = "api"
+"""Who owns the voices that clients of the API keep."""
+
+DEFAULT_VOICE = "default"
+"""Name of the voice that the engine speaks with where none is chosen."""
+
+
+class _VoiceById(BaseModel):
+    """A kept voice, as OpenAI's API names one."""
+
+    id: str
+
+
+class SpeechRequest(BaseModel):
+    """The body of ``POST /v1/audio/speech``.
+
+    Attributes:
+        input: The words to speak.
+        model: Taken for the sake of OpenAI's clients; the engine that runs is what speaks.
+        voice: Name or id of a voice; see ``GET /v1/audio/voices``.
+        instructions: How to speak, in words, where the engine follows them.
+        response_format: Format of the file.
+        speed: Rate relative to the voice's own; 2.0 is twice as fast.
+        stream_format: ``audio`` sends the file as it is made; ``sse`` sends it in events.
+        language: ISO 639-1 code to be spoken, or ``auto``.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    input: str = Field(min_length=1)
+    model: str = ""
+    voice: str | _VoiceById = DEFAULT_VOICE
+    instructions: str = ""
+    response_format: SpeechFormat = SpeechFormat.MP3
+    speed: float = Field(default=1.0, ge=0.25, le=4.0)
+    stream_format: Literal["audio", "sse"] = "audio"
+    language: str = Field(default="auto", pattern=r"^(auto|[a-z]{2,3})$")
+
+
+def turn_for(asked: SpeechRequest, capabilities: Capabilities, library: VoiceLibrary) -> Turn:
+    """The turn that speaks what was asked. Blocks: it may read a clip.
+
+    Raises:
+        ApiError: The engine cannot do it, or there is no such voice.
+        VoiceRefused: The clip of the voice is not there any more.
+    """
+    if not capabilities.recites:
+        text = "The engine that runs here speaks only the replies that it thinks up itself."
+        raise ApiError(400, text, "no_recital")
+    if asked.speed != 1.0 and not capabilities.voice.changes_speed:
+        text = "The engine that runs here speaks at one speed. Leave speed at 1."
+        raise ApiError(400, text, "speed_fixed", "speed")
+    settings = TurnSettings(
+        voice=_spec(asked, capabilities, library), voice_speed=asked.speed, spoken=True
+    )
+    return Turn(session_id=EVERYBODY, generation=0, script=asked.input, settings=settings)
+
+
+def spec_of(voice: Voice, library: VoiceLibrary) -> VoiceSpec:
+    """What an engine is told of a kept voice. Blocks.
+
+    Raises:
+        VoiceRefused: Its clip is not there any more.
+    """
+    return VoiceSpec(
+        mode=voice.kind,
+        speaker=voice.speaker,
+        language=voice.language,
+        style=voice.style,
+        reference_audio=library.clip(voice),
+        reference_text=voice.reference_text,
+        x_vector_only=voice.x_vector_only,
+    )
+
+
+def _spec(asked: SpeechRequest, capabilities: Capabilities, library: VoiceLibrary) -> VoiceSpec:
+    name = asked.voice if isinstance(asked.voice, str) else asked.voice.id
+    own = {name_key(speaker): speaker for speaker in capabilities.voice.speakers}
+    if name_key(name) == DEFAULT_VOICE or name_key(name) in own:
+        speaker = own.get(name_key(name), "")
+        return VoiceSpec(speaker=speaker, language=asked.language, style=asked.instructions)
+    kept = next((one for one in library.voices(EVERYBODY) if one.id == name), None)
+    kept = kept or library.named(EVERYBODY, name)
+    if kept is None:
+        known = [*capabilities.voice.speakers, *(one.name for one in library.voices(EVERYBODY))]
+        text = f"There is no voice called {name[:64]}. Choose from: {', '.join(known[:50])}."
+        raise ApiError(400, text, "voice_unknown", "voice")
+    if kept.kind not in capabilities.voice.modes:
+        text = (
+            f"The engine that runs here cannot speak with {kept.name}: it is a {kept.kind} voice."
+        )
+        raise ApiError(400, text, "voice_mode", "voice")
+    return spec_of(kept, library)

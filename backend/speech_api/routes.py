@@ -1,0 +1,90 @@
+"""``/v1/audio/speech``, as OpenAI's clients know it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import StreamingResponse
+from pydantic import ValidationError
+
+from backend.runtime.engine_thread import EngineThread
+from backend.speech_api.errors import ApiError, of_refusal
+from backend.speech_api.guards import known_capabilities, refuse_larger, refuse_other_pages
+from backend.speech_api.request import SpeechRequest, turn_for
+from backend.speech_api.speaking import Spoken
+from backend.voices.library import VoiceLibrary
+from backend.voices.refusals import VoiceRefused
+
+_BYTES_PER_CHAR = 12  # as JSON may write one, with room for the rest of the body
+
+
+def make_speech_router(engine: EngineThread, library: VoiceLibrary, max_chars: int) -> APIRouter:
+    """The route that speaks; the app answers an ``ApiError`` with ``errors.answer``.
+
+    Args:
+        engine: What speaks.
+        library: The kept voices; clients of the API share one owner.
+        max_chars: Longest text, in characters.
+    """
+    guards = [Depends(refuse_other_pages), Depends(refuse_larger(_BYTES_PER_CHAR * max_chars))]
+    router = APIRouter(prefix="/v1/audio", dependencies=guards)
+
+    @router.post("/speech")
+    async def speech(request: Request) -> StreamingResponse:
+        asked = await _read(request)
+        if len(asked.input) > max_chars:
+            text = f"The input has {len(asked.input):,} characters; the limit is {max_chars:,}."
+            raise ApiError(400, text, "text_too_long", "input")
+        try:
+            turn = await asyncio.to_thread(turn_for, asked, known_capabilities(engine), library)
+        except VoiceRefused as refusal:
+            raise of_refusal(refusal, "voice") from refusal
+        tags = f"{known_capabilities(engine).name}, voice {asked.voice}"
+        spoken = Spoken(turn, engine.submit, asked.response_format, tags)
+        try:
+            await _while_listening(request, spoken.begin())
+        except BaseException:
+            spoken.cancel()
+            raise
+        if asked.stream_format == "sse":
+            return StreamingResponse(spoken.events(), media_type="text/event-stream")
+        return StreamingResponse(spoken.file(), media_type=asked.response_format.media_type)
+
+    return router
+
+
+async def _while_listening(request: Request, work: Coroutine[Any, Any, None]) -> None:
+    """Do the work unless the client leaves first, which nobody else notices before an answer.
+
+    Raises:
+        ApiError: The client has left.
+        Exception: Whatever ``work`` raises.
+    """
+    working = asyncio.create_task(work)
+    leaving = asyncio.create_task(_left(request))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ApiError(499, "The client has left.", "client_left")
+        await working
+    finally:
+        working.cancel()
+        leaving.cancel()
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _read(request: Request) -> SpeechRequest:
+    """The body, with what is wrong in it as OpenAI's API says it."""
+    try:
+        return SpeechRequest.model_validate_json(await request.body())
+    except ValidationError as error:
+        first = error.errors()[0]
+        param = ".".join(str(part) for part in first["loc"]) or None
+        raise ApiError(400, first["msg"], "bad_request", param) from error

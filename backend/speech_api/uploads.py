@@ -1,0 +1,55 @@
+"""Voices that come in through the API: form fields and a file become a draft and a clip."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from pathlib import Path
+
+from fastapi import UploadFile
+from pydantic import ValidationError
+
+from backend.contract.media import AudioClip
+from backend.contract.voice import VoiceMode
+from backend.media.audio import decode
+from backend.media.limits import MediaLimits
+from backend.speech_api.errors import ApiError
+from backend.voices.clips import SAMPLE_RATE
+from backend.voices.voice import VoiceDraft
+
+
+def voice_draft(
+    name: str, consent: str, ref_text: str, style: str, language: str, *, x_vector_only: bool
+) -> VoiceDraft:
+    """The draft of a copied voice.
+
+    Raises:
+        ApiError: A field is empty or too long.
+    """
+    try:
+        return VoiceDraft(
+            name=name,
+            kind=VoiceMode.CLONE,
+            consent=consent,
+            reference_text=ref_text,
+            style=style,
+            language=language,
+            x_vector_only=x_vector_only,
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        param = str(first["loc"][0])
+        raise ApiError(400, f"{param}: {first['msg']}", "bad_request", param) from error
+
+
+async def read_sample(upload: UploadFile, limits: MediaLimits) -> AudioClip:
+    """The clip in a file that somebody sent.
+
+    Raises:
+        TurnRefused: It cannot be decoded; see ``backend.media.audio.decode``.
+    """
+    with tempfile.NamedTemporaryFile(suffix=".sample") as file:
+        await asyncio.to_thread(shutil.copyfileobj, upload.file, file)
+        file.flush()
+        return await asyncio.to_thread(decode, Path(file.name), limits, rate=SAMPLE_RATE)

@@ -1,0 +1,1 @@
+"""Voices that people keep: checked before they are copied, and found again later."""
