@@ -71,15 +71,20 @@ class CallPage:
         self._wait_for_sound(ends_at)
         return next(at for at, peak in self._blocks() if at > ends_at and peak > AUDIBLE) - ends_at
 
-    def barge_in_ms(self, request: Said, word: Said) -> tuple[float, float]:
-        """Interrupt a long answer; until it was lowered, and until it was silent."""
+    def barge_in_ms(self, request: Said, word: Said) -> tuple[float, float] | None:
+        """Interrupt a long answer; until it was lowered, and until it was silent.
+
+        None where the answer was too short to be interrupted.
+        """
         self._wait_for_sound(self.say(request) + 1000 * request.ends_s)
-        self._page.wait_for_timeout(1200)
+        self._page.wait_for_timeout(600)
         begins_at = self.say(word) + 1000 * word.begins_s
         self._page.wait_for_timeout(1000)  # the next answer takes longer than this
         blocks = self._blocks()
         before = [peak for at, peak in blocks if at < begins_at and peak > AUDIBLE]
         after = [(at, peak) for at, peak in blocks if begins_at < at < begins_at + 900]
+        if max((at for at, peak in blocks if at < begins_at and peak > AUDIBLE)) < begins_at - 100:
+            return None
         loud = LOWERED * float(np.quantile(before, 0.9))
         lowered = max((at for at, peak in after if peak > loud), default=begins_at)
         silent = max((at for at, peak in after if peak > AUDIBLE), default=begins_at)

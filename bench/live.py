@@ -36,16 +36,18 @@ def hold_call(url: str, speaker: Speaker, rounds: int) -> tuple[dict[str, list[f
         page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
         call = CallPage(page, url)
         for number in range(rounds + 1):
-            took = call.first_sound_ms(speaker.say(QUESTIONS[number % len(QUESTIONS)]))
+            sound = call.first_sound_ms(speaker.say(QUESTIONS[number % len(QUESTIONS)]))
             call.listening()
-            print(f"question {number:2d}  first sound {took:6.0f} ms", flush=True)
+            print(f"question {number:2d}  first sound {sound:6.0f} ms", flush=True)
             if number:  # the first one warms the page
-                found["first_sound"].append(took)
-        for number in range(rounds // 2):
-            lowered, silenced = call.barge_in_ms(
-                speaker.say(LONG_REQUEST), speaker.say(INTERRUPTION)
-            )
+                found["first_sound"].append(sound)
+        while len(found["lowered"]) < rounds // 2:
+            number = len(found["lowered"])
+            took = call.barge_in_ms(speaker.say(LONG_REQUEST), speaker.say(INTERRUPTION))
             call.listening()
+            if took is None:
+                continue
+            lowered, silenced = took
             print(f"barge-in {number:2d}  lowered {lowered:4.0f}  silent {silenced:4.0f} ms")
             found["lowered"].append(lowered)
             found["silenced"].append(silenced)

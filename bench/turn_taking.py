@@ -55,9 +55,9 @@ async def _decide_cases(url: str, speaker: Speaker) -> list[dict[str, object]]:
             found.append(
                 {
                     "said": " … ".join(parts),
-                    "cut_short": sum(stop < 0 for stop in stops),
+                    "cut_short": sum(bool(stop < 0) for stop in stops),
                     "missed": not stops,
-                    "decided_ms": round(1000 * stops[-1]) if stops else None,
+                    "decided_ms": round(1000 * float(stops[-1])) if stops else None,
                 }
             )
     return found
