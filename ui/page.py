@@ -34,6 +34,8 @@ def build_page(registry: SessionRegistry, engine: EngineThread, settings: Settin
         composer = build_composer()
         with gr.Accordion("Settings", open=False, elem_id="settings") as fold:
             panel = build_settings_panel(settings)
+        with gr.Accordion("Voice lab", open=False, elem_id="voice-lab"):
+            mount("mountLab", "lab-host")
         composer.errors[Field.VOICE] = panel.voice.error
         sender = _sender(registry, engine, settings, composer)
         _wire(composer, panel, fold, fresh, sender)

@@ -79,6 +79,8 @@ def encode_status(status: EngineStatus) -> Message:
         "name": known.name if known else "",
         "summary": known.summary if known else "",
         "sees_pictures": known.sees_pictures if known else False,
+        "recites": known.recites if known else False,
+        "changes_speed": known.voice.changes_speed if known else False,
     }
 
 

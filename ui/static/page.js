@@ -11,6 +11,7 @@ import { CLOSED_FULL, CLOSED_IDLE, RealtimeSocket } from "./socket.js";
 import { StatusStrip } from "./status_strip.js";
 import { TalkButton } from "./talk_button.js";
 import { Transcript } from "./transcript.js";
+import { VoiceLab } from "./voice_lab.js";
 
 const INSECURE =
   "This page was opened over plain http from another machine, so the browser offers no microphone, " +
@@ -31,12 +32,14 @@ class Page {
   talk = new TalkButton(this);
   conversation = new Conversation(this, this.player);
   call = new Call(this, this.player);
+  lab = new VoiceLab(this, this.player);
   sessionId = "";
   socket = null;
   #notices = new Notices();
   #underruns = 0;
   #recordedUntil = null;
   #clearing = false;
+  #engine = null;
   #engineState = "";
   #tellEngine = null;
 
@@ -72,8 +75,15 @@ class Page {
     this.#connect();
   }
 
+  /** Shows the voice lab in this element. */
+  mountLab(element) {
+    this.lab.mount(element);
+    if (this.#engine) this.lab.follow(this.#engine);
+  }
+
   /** Silences the reply at once and stops the work on it. */
   stop() {
+    this.lab.stop();
     this.conversation.stop();
     this.#forgetRecording();
     this.ask({ type: "response.cancel" }, () => this.conversation.turns.underWay);
@@ -191,6 +201,7 @@ class Page {
         this.conversation.begin(message.turn);
         break;
       case "omni.engine":
+        this.#engine = message;
         this.conversation.status.showEngine(message);
         this.#follow(message.state);
         break;
@@ -208,6 +219,7 @@ class Page {
         this.conversation.follow(message);
     }
     this.call.follow(message);
+    this.lab.follow(message);
   }
 
   #restore(turns) {
@@ -243,3 +255,6 @@ export const mountCall = (element, settle) => page.mountCall(element, settle);
 /** @param {HTMLElement} element
  *  @param {() => void} tellEngine */
 export const mountStatus = (element, tellEngine) => page.mountStatus(element, tellEngine);
+
+/** @param {HTMLElement} element */
+export const mountLab = (element) => page.mountLab(element);
