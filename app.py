@@ -19,7 +19,7 @@ from backend.realtime.lobby import ConnectionLimits
 from backend.realtime.routes import make_router
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
-from backend.speech_api.errors import ApiError, answer
+from backend.speech_api.errors import answer_errors
 from backend.speech_api.routes import make_speech_router
 from backend.speech_api.voice_routes import make_voice_router
 from backend.voices.library import VoiceLibrary
@@ -66,7 +66,7 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
     library = VoiceLibrary(settings.data_dir / "voices", lambda: speakers(engine))
     app.include_router(make_speech_router(engine, library, settings.max_script_chars))
     app.include_router(make_voice_router(engine, library, MediaLimits.from_settings(settings)))
-    app.add_exception_handler(ApiError, answer)
+    answer_errors(app)
     app.mount("/omni", StaticFiles(directory=STATIC_DIR), name="omni")
     page = build_page(registry, engine, settings)
     # Gradio checks that a path it is handed was really uploaded only in apps that it launched

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from fastapi import Request
+from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
-from backend.contract.errors import TurnRefused
-from backend.voices.refusals import VoiceRefused
+from backend.contract.errors import Field, TurnRefused
+from backend.voices.refusals import Part, VoiceRefused
 
 _BUSY = {"busy": 429, "engine_down": 503, "library_full": 429}
-_MISSING = {"voice_unknown": 404}
+_MISSING = {"voice_unknown": 404, "clip_lost": 410}
+
+# The parameter that a part of a voice, or of a turn, comes in.
+_PARAMS: dict[str, str] = {
+    Part.NAME: "name",
+    Part.CLIP: "audio_sample",
+    Part.WORDS: "ref_text",
+    Part.CONSENT: "consent",
+    Field.AUDIO: "audio_sample",
+    Field.TEXT: "input",
+    Field.VOICE: "voice",
+}
 
 
 class ApiError(Exception):
@@ -31,14 +42,22 @@ class ApiError(Exception):
         self.param = param
 
 
-def of_refusal(refusal: TurnRefused | VoiceRefused, param: str | None = None) -> ApiError:
+def answer_errors(app: FastAPI) -> None:
+    """Have the app answer an ``ApiError`` or a refusal that a route raises."""
+    for kind in (ApiError, TurnRefused, VoiceRefused):
+        app.add_exception_handler(kind, _answer)
+
+
+def of_refusal(refusal: TurnRefused | VoiceRefused) -> ApiError:
     """The error for something that a person is told in the page as a refusal."""
     status = (_BUSY | _MISSING).get(refusal.code, 400)
-    return ApiError(status, refusal.message, refusal.code, param)
+    part = refusal.part if isinstance(refusal, VoiceRefused) else refusal.field
+    return ApiError(status, refusal.message, refusal.code, _PARAMS.get(part))
 
 
-def answer(_: Request, error: Exception) -> JSONResponse:
-    """The response for an ``ApiError``."""
+def _answer(_: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, TurnRefused | VoiceRefused):
+        error = of_refusal(error)
     assert isinstance(error, ApiError)  # noqa: S101 - FastAPI's type says no more
     kinds = {429: "rate_limit_error", 503: "server_error", 500: "server_error"}
     told = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable
 
 from fastapi import Request
@@ -10,6 +12,20 @@ from backend.contract.engine import Capabilities
 from backend.realtime.origin import is_own_page
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.errors import ApiError
+
+EVERYBODY = "api"
+"""Who owns the voices of clients that do not say who they are."""
+
+OWNER_HEADER = "x-omni-owner"
+"""Header in which the page says whose browser it is: 128 random bits, in hexadecimal digits."""
+
+
+def owner_of(request: Request) -> str:
+    """Who owns the voices that a request is about; the library never holds the secret itself."""
+    secret = request.headers.get(OWNER_HEADER, "")
+    if not re.fullmatch(r"[0-9a-f]{32}", secret):
+        return EVERYBODY
+    return f"page-{hashlib.sha256(secret.encode()).hexdigest()[:32]}"
 
 
 def known_capabilities(engine: EngineThread) -> Capabilities:

@@ -14,9 +14,6 @@ from backend.speech_api.formats import SpeechFormat
 from backend.voices.library import VoiceLibrary
 from backend.voices.voice import Voice, name_key
 
-EVERYBODY = "api"
-"""Who owns the voices that clients of the API keep."""
-
 DEFAULT_VOICE = "default"
 """Name of the voice that the engine speaks with where none is chosen."""
 
@@ -53,8 +50,10 @@ class SpeechRequest(BaseModel):
     language: str = Field(default="auto", pattern=r"^(auto|[a-z]{2,3})$")
 
 
-def turn_for(asked: SpeechRequest, capabilities: Capabilities, library: VoiceLibrary) -> Turn:
-    """The turn that speaks what was asked. Blocks: it may read a clip.
+def turn_for(
+    asked: SpeechRequest, capabilities: Capabilities, library: VoiceLibrary, owner: str
+) -> Turn:
+    """The turn that speaks what was asked, in a voice that ``owner`` may use. It may read a clip.
 
     Raises:
         ApiError: The engine cannot do it, or there is no such voice.
@@ -67,9 +66,9 @@ def turn_for(asked: SpeechRequest, capabilities: Capabilities, library: VoiceLib
         text = "The engine that runs here speaks at one speed. Leave speed at 1."
         raise ApiError(400, text, "speed_fixed", "speed")
     settings = TurnSettings(
-        voice=_spec(asked, capabilities, library), voice_speed=asked.speed, spoken=True
+        voice=_spec(asked, capabilities, library, owner), voice_speed=asked.speed, spoken=True
     )
-    return Turn(session_id=EVERYBODY, generation=0, script=asked.input, settings=settings)
+    return Turn(session_id=owner, generation=0, script=asked.input, settings=settings)
 
 
 def spec_of(voice: Voice, library: VoiceLibrary) -> VoiceSpec:
@@ -89,16 +88,18 @@ def spec_of(voice: Voice, library: VoiceLibrary) -> VoiceSpec:
     )
 
 
-def _spec(asked: SpeechRequest, capabilities: Capabilities, library: VoiceLibrary) -> VoiceSpec:
+def _spec(
+    asked: SpeechRequest, capabilities: Capabilities, library: VoiceLibrary, owner: str
+) -> VoiceSpec:
     name = asked.voice if isinstance(asked.voice, str) else asked.voice.id
     own = {name_key(speaker): speaker for speaker in capabilities.voice.speakers}
     if name_key(name) == DEFAULT_VOICE or name_key(name) in own:
         speaker = own.get(name_key(name), "")
         return VoiceSpec(speaker=speaker, language=asked.language, style=asked.instructions)
-    kept = next((one for one in library.voices(EVERYBODY) if one.id == name), None)
-    kept = kept or library.named(EVERYBODY, name)
+    kept = next((one for one in library.voices(owner) if one.id == name), None)
+    kept = kept or library.named(owner, name)
     if kept is None:
-        known = [*capabilities.voice.speakers, *(one.name for one in library.voices(EVERYBODY))]
+        known = [*capabilities.voice.speakers, *(one.name for one in library.voices(owner))]
         text = f"There is no voice called {name[:64]}. Choose from: {', '.join(known[:50])}."
         raise ApiError(400, text, "voice_unknown", "voice")
     if kept.kind not in capabilities.voice.modes:

@@ -11,22 +11,26 @@ from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 
 from backend.runtime.engine_thread import EngineThread
-from backend.speech_api.errors import ApiError, of_refusal
-from backend.speech_api.guards import known_capabilities, refuse_larger, refuse_other_pages
+from backend.speech_api.errors import ApiError
+from backend.speech_api.guards import (
+    known_capabilities,
+    owner_of,
+    refuse_larger,
+    refuse_other_pages,
+)
 from backend.speech_api.request import SpeechRequest, turn_for
 from backend.speech_api.speaking import Spoken
 from backend.voices.library import VoiceLibrary
-from backend.voices.refusals import VoiceRefused
 
 _BYTES_PER_CHAR = 12  # as JSON may write one, with room for the rest of the body
 
 
 def make_speech_router(engine: EngineThread, library: VoiceLibrary, max_chars: int) -> APIRouter:
-    """The route that speaks; the app answers an ``ApiError`` with ``errors.answer``.
+    """The route that speaks. It raises what ``errors.answer_errors`` answers.
 
     Args:
         engine: What speaks.
-        library: The kept voices; clients of the API share one owner.
+        library: The kept voices.
         max_chars: Longest text, in characters.
     """
     guards = [Depends(refuse_other_pages), Depends(refuse_larger(_BYTES_PER_CHAR * max_chars))]
@@ -38,11 +42,9 @@ def make_speech_router(engine: EngineThread, library: VoiceLibrary, max_chars: i
         if len(asked.input) > max_chars:
             text = f"The input has {len(asked.input):,} characters; the limit is {max_chars:,}."
             raise ApiError(400, text, "text_too_long", "input")
-        try:
-            turn = await asyncio.to_thread(turn_for, asked, known_capabilities(engine), library)
-        except VoiceRefused as refusal:
-            raise of_refusal(refusal, "voice") from refusal
-        tags = f"{known_capabilities(engine).name}, voice {asked.voice}"
+        can = known_capabilities(engine)
+        turn = await asyncio.to_thread(turn_for, asked, can, library, owner_of(request))
+        tags = f"{can.name}, voice {asked.voice}"
         spoken = Spoken(turn, engine.submit, asked.response_format, tags)
         try:
             await _while_listening(request, spoken.begin())

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from fastapi import UploadFile
+from fastapi import Form, UploadFile
 from pydantic import ValidationError
 
 from backend.contract.media import AudioClip
@@ -16,7 +18,16 @@ from backend.media.audio import decode
 from backend.media.limits import MediaLimits
 from backend.speech_api.errors import ApiError
 from backend.voices.clips import SAMPLE_RATE
+from backend.voices.preflight import kept_part
 from backend.voices.voice import VoiceDraft
+
+
+@dataclass(frozen=True)
+class KeptPart:
+    """The part of a sample that is kept, in seconds; all of it where ``end_s`` is 0."""
+
+    start_s: Annotated[float, Form(ge=0)] = 0.0
+    end_s: Annotated[float, Form(ge=0)] = 0.0
 
 
 def voice_draft(
@@ -53,3 +64,17 @@ async def read_sample(upload: UploadFile, limits: MediaLimits) -> AudioClip:
         await asyncio.to_thread(shutil.copyfileobj, upload.file, file)
         file.flush()
         return await asyncio.to_thread(decode, Path(file.name), limits, rate=SAMPLE_RATE)
+
+
+def cut(clip: AudioClip, part: KeptPart) -> AudioClip:
+    """The part of a clip that is kept.
+
+    Raises:
+        ApiError: There is no such part.
+    """
+    if not part.end_s:
+        return clip
+    if not part.start_s < part.end_s <= clip.duration_s + 0.1:
+        text = "The part to keep lies outside the sample."
+        raise ApiError(400, text, "bad_part", "end_s")
+    return kept_part(clip, (part.start_s, part.end_s))

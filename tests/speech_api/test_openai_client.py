@@ -26,11 +26,12 @@ from backend.contract.events import SpeechChunk
 from backend.contract.voice import VoiceControls, VoiceMode
 from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
-from backend.speech_api.errors import ApiError, answer
+from backend.speech_api.errors import answer_errors
 from backend.speech_api.formats import SpeechFormat
 from backend.speech_api.routes import make_speech_router
 from backend.speech_api.voice_routes import make_voice_router
 from backend.voices.library import VoiceLibrary
+from tests.realtime.sounds import QUESTION
 from tests.scripted_engine import RATE, ScriptedEngine, die, hang, tone
 from tests.serving import run_app
 
@@ -73,7 +74,7 @@ def url(engine, tmp_path):
     app = FastAPI(lifespan=run_engine)
     app.include_router(make_speech_router(thread, library, MAX_CHARS))
     app.include_router(make_voice_router(thread, library, MediaLimits(300, 600, 2_000_000)))
-    app.add_exception_handler(ApiError, answer)
+    answer_errors(app)
     with run_app(app) as address:
         yield address
 
@@ -254,6 +255,59 @@ async def test_a_voice_that_could_not_be_used_is_refused(http, changed, files, c
     assert answered.status_code == 400
     assert answered.json()["error"]["code"] == code
     assert len((await http.get("/voices")).json()["voices"]) == 2
+
+
+SECRET = {"X-Omni-Owner": "a" * 32}
+
+
+async def test_a_voice_of_one_page_is_no_other_persons(http):
+    kept = (await http.post("/voices", data=FIELDS, files=a_sample(), headers=SECRET)).json()
+    address = f"/voices/{kept['id']}"
+    assert len((await http.get("/voices")).json()["voices"]) == 2
+    for answered in (
+        await http.get(f"{address}/sample"),
+        await http.patch(address, json={"name": "Mine"}),
+        await http.delete(address),
+    ):
+        assert answered.status_code == 404
+    await http.patch(address, json={"shared": True}, headers=SECRET)
+    (seen,) = [one for one in (await http.get("/voices")).json()["voices"] if not one["built_in"]]
+    assert (seen["name"], seen["own"], seen["usable"]) == ("Anna", False, True)
+    assert (await http.post("/speech", json={"input": TEXT, "voice": "Anna"})).status_code == 200
+
+
+async def test_a_voice_is_renamed_and_heard(http):
+    kept = (await http.post("/voices", data=FIELDS, files=a_sample())).json()
+    renamed = await http.patch(f"/voices/{kept['id']}", json={"name": "Anne"})
+    assert renamed.json()["name"] == "Anne"
+    sample = (await http.get(f"/voices/{kept['id']}/sample")).content
+    samples, rate = soundfile.read(io.BytesIO(sample))
+    assert len(samples) / rate == pytest.approx(3.0, abs=0.01)
+    assert (await http.patch(f"/voices/{kept['id']}", json={"name": "Ryan"})).status_code == 400
+
+
+async def test_only_the_part_that_is_named_is_kept(http):
+    part = {"start_s": "0.5", "end_s": "2.0"}
+    kept = (await http.post("/voices", data=FIELDS | part, files=a_sample())).json()
+    samples, rate = soundfile.read(
+        io.BytesIO((await http.get(f"/voices/{kept['id']}/sample")).content)
+    )
+    assert len(samples) / rate == pytest.approx(1.5, abs=0.01)
+    beyond = await http.post("/voices", data=FIELDS | {"end_s": "9"}, files=a_sample())
+    assert beyond.json()["error"]["code"] == "bad_part"
+
+
+async def test_a_clip_is_checked_before_it_is_copied(http):
+    checked = (await http.post("/voices/check", files=a_sample())).json()
+    assert not checked["usable"]  # it is a tone, and nobody speaks
+    assert checked["findings"][0]["severity"] == "stop"
+    assert max(checked["outline"]) == pytest.approx(0.3, abs=0.01)
+    question = {"audio_sample": ("q.wav", QUESTION.read_bytes(), "audio/wav")}
+    body = {"ref_text": "scripted words"}
+    checked = (await http.post("/voices/check", data=body, files=question)).json()
+    assert checked["usable"], checked["findings"]
+    assert checked["heard"] == "scripted words."
+    assert 0 <= checked["kept_s"][0] < checked["kept_s"][1] <= checked["duration_s"]
 
 
 async def test_too_much_is_refused_before_it_is_read(http):
