@@ -12,6 +12,7 @@ from backend.engines.embedded.speech_detector import SAMPLE_RATE, at_model_rate
 # The detector misses speech at -55 dBFS as it comes. One loud click must not keep it there.
 _LOUD_PART, _LOUD = 99.5, 0.3  # percentile of the samples' sizes, and where it is brought to
 _MAX_GAIN = 1000.0  # 60 dB: what needs more is the noise of the converter
+_FADING = SAMPLE_RATE // 10  # words begin before the detector hears them, and die away after
 _MIN_SPEECH_MS = 90  # as the recogniser's own detector in `engines/embedded/speech_detector.py`
 _MIN_PAUSE_MS = 200  # shorter ones are stops within words
 
@@ -41,10 +42,10 @@ class Activity:
 
     @property
     def rest(self) -> Samples:
-        """What sounds while nobody speaks, joined."""
+        """What sounds while nobody speaks, joined, without what is next to speech."""
         silent = np.ones(len(self.samples), bool)
         for start, end in self.spans:
-            silent[start:end] = False
+            silent[max(0, start - _FADING) : end + _FADING] = False
         return self.samples[silent]
 
     def within(self, start_s: float, end_s: float) -> Activity:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,10 +17,14 @@ FLOOR_DB = -100.0
 MOST_SNR_DB = 60.0
 """Ratio that a recording without noise is given: more cannot be told at 16 bits."""
 
-_FRAME = 512  # samples: 32 ms, longer than one period of the lowest voice
-_QUIETEST = 5  # percentile of frames within speech that fall on stops and between words
-_ENOUGH_FRAMES = 6
-_EDGE_FRAMES = 1  # of a pause, beside speech that dies away
+_FRAME = 256  # samples: 16 ms, as long as a short stop
+_ENOUGH_FRAMES = 12
+# Percentiles of the frames within speech, and how far apart noise has them: 1 dB at most, while
+# real speech that was recorded without noise had 4 to 11.
+_QUIETEST, _STEADY = (2, 5), 10**0.25
+
+_CHORD = 2048  # samples: 128 ms, longer than a voice holds a pitch when it speaks
+_LINE, _AROUND = 4.0, 33  # a line has so many times the power of so many bins around it
 
 _FLAT_RUN = 3  # samples at 16 kHz; a cut top is flat, a natural one is a point
 _NEAR_PEAK, _FLAT_STEP = 0.8, 0.01  # shares of the peak
@@ -27,6 +33,7 @@ TELEPHONE_HZ = 4_000.0
 """Nothing gets through a telephone above this: it samples at 8 kHz (ITU-T G.711)."""
 
 _VOICE_HZ = 300.0
+_LOWEST_VOICE_HZ = 80.0  # the pitch of a deep man's voice
 
 
 def level_db(samples: Samples) -> float:
@@ -53,39 +60,41 @@ def clipped_share(samples: Samples) -> float:
 
 
 def snr_db(activity: Activity) -> float:
-    """Speech over noise in dB, at most ``MOST_SNR_DB``.
+    """Speech over noise in dB, from 80 Hz on, ``MOST_SNR_DB`` where there is no noise to be heard.
 
-    Noise is measured where nobody speaks, and in the quietest moments within the speech; the
-    louder of the two counts, since some recorders put silence into the pauses. Dense clean
-    speech without pauses is measured too low by this, at 30 dB and more.
+    Noise is measured where nobody speaks, and in the quietest moments within the speech if they
+    are all at one level, as noise is; the louder counts, since some recorders mute the pauses.
     """
-    loud = _frame_powers(activity.speech)
+    loud = _frame_powers(_voice_band(activity.speech))
     if not loud.size:
         return 0.0
-    noises = [float(np.percentile(loud, _QUIETEST))]
-    pauses = _pause_powers(activity)
-    if pauses.size >= _ENOUGH_FRAMES:
-        noises.append(float(np.median(pauses)))
-    noise, both = max(noises), float(loud.mean())
+    noise, both = max([0.0, *_noises(loud, activity.rest)]), float(loud.mean())
     if noise <= 0:
         return MOST_SNR_DB
     return min(MOST_SNR_DB, _decibels(max(both - noise, 0.0) / noise, 0.0))
 
 
+def _noises(loud: NDArray[np.float64], rest: Samples) -> Iterator[float]:
+    lowest, low = np.percentile(loud, _QUIETEST)
+    if low <= _STEADY * lowest:
+        yield float(lowest)
+    pauses = _frame_powers(_voice_band(rest))
+    if pauses.size >= _ENOUGH_FRAMES:
+        yield float(np.median(pauses))
+
+
 def tonality(samples: Samples) -> float:
-    """Which share of a sound's power lies in steady tones, 0 (hiss) to 1 (one chord held).
+    """Which share of a sound's power from 80 Hz on lies in steady tones, 0 (hiss) to 1 (a chord).
 
     Music is made of lines in the spectrum that stay; noise has none, and those of speech move.
     """
-    frame = (
-        4 * _FRAME
-    )  # 128 ms: fine enough for the notes of a chord, and longer than a vowel is steady
-    if len(samples) < 2 * frame or not samples.any():
+    if len(samples) < 2 * _CHORD or not samples.any():
         return 0.0
-    frames = samples[: len(samples) // frame * frame].reshape(-1, frame) * np.hanning(frame)
+    frames = samples[: len(samples) // _CHORD * _CHORD].reshape(-1, _CHORD) * np.hanning(_CHORD)
     power = np.square(np.abs(np.fft.rfft(frames, axis=1))) + 1e-12
-    around = np.apply_along_axis(np.convolve, 1, power, np.ones(33) / 33, "same")
-    lines = power > 4 * around
+    power[:, : int(_LOWEST_VOICE_HZ * _CHORD / SAMPLE_RATE)] = 1e-12
+    around = np.apply_along_axis(np.convolve, 1, power, np.ones(_AROUND) / _AROUND, "same")
+    lines = power > _LINE * around
     steady = lines[1:] & (lines[:-1] | np.roll(lines[:-1], 1, 1) | np.roll(lines[:-1], -1, 1))
     return float((power[1:] * steady).sum() / power[1:].sum())
 
@@ -105,16 +114,13 @@ def treble_db(samples: Samples) -> float:
     return _decibels(above / below, FLOOR_DB) if below > 0 else 0.0
 
 
-def _pause_powers(activity: Activity) -> NDArray[np.float64]:
-    """Powers of the frames between the stretches of speech, without those at their edges."""
-    ends = [0, *(end for _, end in activity.spans)]
-    starts = [*(start for start, _ in activity.spans), len(activity.samples)]
-    edge = _EDGE_FRAMES * _FRAME
-    pauses = [
-        _frame_powers(activity.samples[max(end + edge, 0) : max(start - edge, 0)])
-        for end, start in zip(ends, starts, strict=True)
-    ]
-    return np.concatenate(pauses)
+def _voice_band(samples: Samples) -> Samples:
+    """Without the rumble and hum below the voice, which hardly anybody hears."""
+    if not samples.size:
+        return samples
+    spectrum = np.fft.rfft(samples)
+    spectrum[: int(_LOWEST_VOICE_HZ * len(samples) / SAMPLE_RATE)] = 0
+    return np.fft.irfft(spectrum, len(samples)).astype(np.float32)
 
 
 def _frame_powers(samples: Samples) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ QUIET_DB = -40.0
 
 _CLIPPED, _BADLY_CLIPPED = 0.001, 0.01  # shares; 0.1 % is one top in each syllable or so
 _NOISY_DB, _VERY_NOISY_DB = 20.0, 10.0
-_TONAL = 0.12  # chords that change have 0.14 to 0.4; speech below 0.08; hiss, keys, coughs 0.02
+_TONAL = 0.12  # music without speech has 0.14 to 0.9; hiss, keys and coughs 0.05 at most
 _DULL_DB = -45.0  # sound that went through a telephone; speech as it is has -30 to -10
 
 

@@ -53,6 +53,16 @@ def test_noise_that_a_recorder_mutes_in_pauses_is_measured_within_the_speech():
     assert snr_db(Activity(muted, activity.spans)) == pytest.approx(10, abs=2)
 
 
+def test_hum_below_the_voice_is_no_noise():
+    seconds = np.arange(len(question())) / RATE
+    humming = question() + 0.02 * np.sin(2 * np.pi * 50 * seconds).astype(np.float32)
+    assert snr_db(find_speech(clip(humming))) > 30
+
+
+def test_speech_without_pauses_is_not_taken_for_noise():
+    assert snr_db(find_speech(clip(spoken(question())))) > 25
+
+
 def test_the_level_of_speech_does_not_change_what_else_is_measured():
     loud = find_speech(clip(question()))
     quiet = find_speech(clip(at_level(question(), -55)))
