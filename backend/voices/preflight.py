@@ -42,7 +42,8 @@ def examine(
     Args:
         clip: The reference clip at any rate, as it came.
         words: Its reference text, as the person wrote it.
-        range_s: Shortest and longest clip that the engine takes, ``VoiceControls.reference_s``.
+        range_s: Shortest and longest clip that the engine takes, as in
+            ``VoiceControls.reference_s`` of one that copies voices: neither is 0.
         hear: Recognises the words; called once at most, with what is kept.
         encoder: Tells voices apart.
         x_vector_only: Whether the sound of the voice alone is to be copied; words do not matter.
