@@ -8,8 +8,13 @@ const RIFF_SIZE_AT = 4;
 const RATE_AT = 24;
 const DATA = [...new TextEncoder().encode("data")];
 
-/** Why a text was not spoken, in words for people. */
-export class NotSpoken extends Error {}
+/** Why the app did not do it, in words for people; `code` is its own name for the reason. */
+export class NotSpoken extends Error {
+  constructor(message, code = "") {
+    super(message);
+    this.code = code;
+  }
+}
 
 /**
  * Has the app speak.
@@ -41,7 +46,7 @@ export async function answerOf(ask) {
   }
   if (response.ok) return response;
   const told = await response.json().catch(() => null);
-  throw new NotSpoken(told?.error?.message ?? UNREACHABLE);
+  throw new NotSpoken(told?.error?.message ?? UNREACHABLE, told?.error?.code);
 }
 
 class SpeechStream {

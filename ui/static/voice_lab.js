@@ -1,8 +1,13 @@
 /** The voice lab: a text is spoken as it is, in takes that are heard again and kept. */
 
 import { button, make, say } from "./dom.js";
-import { NotSpoken, answerOf, speak } from "./speech_stream.js";
+import { KeptVoices } from "./kept_voices.js";
+import { field } from "./lab_fields.js";
+import { NotSpoken, speak } from "./speech_stream.js";
 import { Take } from "./take.js";
+import { audioUrl, listVoices } from "./voice_api.js";
+import { VoiceKeeper } from "./voice_keeper.js";
+import { ownerHeaders } from "./voice_owner.js";
 
 const KEPT = "omni-live-lab";
 const NO_WORDS = "Write something to speak first.";
@@ -18,6 +23,8 @@ export class VoiceLab {
   #take = null;
   #takes = 0;
   #ready = "";
+  #keeper = new VoiceKeeper(() => this.#loadVoices());
+  #keptVoices = new KeptVoices(() => this.#loadVoices());
 
   /** @param {object} page
    *  @param {import("./player.js").Player} player */
@@ -52,6 +59,7 @@ export class VoiceLab {
     form.status.setAttribute("role", "status");
     form.takes = form.root.appendChild(make("ol", "takes"));
     form.takes.setAttribute("aria-label", "Takes, newest first");
+    host.append(this.#keeper.element, this.#keptVoices.element);
     form.root.addEventListener("submit", (event) => event.preventDefault());
     form.root.addEventListener("input", () => this.#changed());
     form.text.addEventListener("keydown", (event) => {
@@ -67,11 +75,12 @@ export class VoiceLab {
     if (message.type !== "omni.engine" || !this.#form || message.state === this.#ready) return;
     this.#ready = message.state;
     if (message.state !== "ready") return;
-    const { recites, changes_speed: changesSpeed } = message;
+    const { recites, clones, changes_speed: changesSpeed } = message;
+    this.#keeper.tellClones(clones);
     say(this.#form.cannot, recites ? "" : CANNOT);
     this.#form.speed.parentElement.hidden = !changesSpeed;
     this.#form.speak.disabled = !recites;
-    if (recites) this.#loadVoices();
+    this.#loadVoices();
   }
 
   /** Has the text spoken, in a new take. */
@@ -118,7 +127,7 @@ export class VoiceLab {
 
   async #receive(take, request, signal) {
     const askedAt = performance.now();
-    const stream = await speak(this.#url("speech"), request, {}, signal);
+    const stream = await speak(audioUrl("speech"), request, ownerHeaders(), signal);
     let firstS = 0;
     for await (const piece of stream.pieces()) {
       firstS ||= (performance.now() - askedAt) / 1000;
@@ -139,20 +148,18 @@ export class VoiceLab {
 
   async #loadVoices() {
     try {
-      const response = await answerOf(() => fetch(this.#url("voices")));
-      const { voices } = await response.json();
+      const voices = await listVoices();
       const chosen = this.#form.voice.value || this.#kept().voice;
       this.#form.voice.replaceChildren(
-        ...voices.map(({ id, name }) => new Option(name, id, false, id === chosen)),
+        ...voices
+          .filter(({ built_in: builtIn, usable }) => builtIn || usable)
+          .map(({ id, name }) => new Option(name, id, false, id === chosen)),
       );
+      this.#keptVoices.show(voices);
     } catch (error) {
       if (!(error instanceof NotSpoken)) throw error;
       this.#fail(error.message);
     }
-  }
-
-  #url(what) {
-    return new URL(`v1/audio/${what}`, document.baseURI).href;
   }
 
   #fail(words) {
@@ -199,12 +206,4 @@ export class VoiceLab {
     this.#form.speed.value = speed;
     this.#tellSpeed();
   }
-}
-
-/** @returns {HTMLElement} The control, in the form with its label. */
-function field(form, words, control) {
-  const label = form.appendChild(make("label", "lab-field"));
-  label.append(make("span", "", words), control);
-  control.setAttribute("aria-label", words); // a list's label would be read with all its entries
-  return control;
 }

@@ -1,0 +1,177 @@
+"""A voice is checked, mended, kept, spoken with, found again, and thrown away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+import soundfile
+from playwright.async_api import expect
+
+from backend.contract.events import SpeechChunk
+from backend.contract.voice import VoiceControls, VoiceMode
+from backend.runtime.engine_thread import EngineThread
+from tests.browser.test_voice_lab import open_lab, speak
+from tests.browser.world import World
+from tests.scripted_engine import RATE, ScriptedEngine, tone
+from tests.serving import serve
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+QUESTION = Path(__file__).parents[2] / "assets" / "question.wav"
+SAID = "What is the largest ocean on earth?"
+CLONES = VoiceControls(
+    modes=(VoiceMode.NAMED, VoiceMode.CLONE), speakers=("Vivian",), reference_s=(1, 30)
+)
+
+
+async def recite(engine, turn):
+    yield SpeechChunk(turn_id=turn.id, pcm=tone(0.2), sample_rate=RATE)
+
+
+@pytest.fixture(scope="module")
+def world():
+    engines = []
+
+    def make():
+        engines.append(ScriptedEngine(recite, voice=CLONES, recites=True, words=SAID))
+        return engines[-1]
+
+    with serve(EngineThread(make)) as url:
+        yield World(url, engines)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def lab(world, browser):
+    """A page of a browser that has kept nothing yet."""
+    context = await browser.new_context()
+    page = await context.new_page()
+    await open_lab(page, world.url)
+    await page.get_by_text("Keep a voice", exact=True).click()
+    yield page
+    await context.close()
+
+
+def button(page, name):
+    return page.get_by_role("button", name=name)
+
+
+async def keep(page, name="Anna"):
+    await page.set_input_files("#keep-file", QUESTION)
+    await page.fill("#keep-words", SAID)
+    await page.fill("#keep-name", name)
+    await page.get_by_text("All 7 words of the text were heard").wait_for()
+    await page.get_by_label("Whoever speaks in this recording agrees").check()
+    await page.click("#keep-save")
+
+
+async def test_what_is_wrong_with_the_words_is_named_and_mended(lab):
+    await lab.fill("#keep-words", "What is the biggest ocean on earth?")
+    await lab.set_input_files("#keep-file", QUESTION)
+    await lab.get_by_text("Not heard: “biggest”. Heard but not written: “largest”").wait_for()
+    await button(lab, "Use the words that were heard").click()
+    await lab.get_by_text("All 7 words of the text were heard").wait_for()
+    assert await lab.input_value("#keep-words") == SAID
+    assert await lab.get_by_role("img", name="seconds, those from").is_visible()
+
+
+async def test_a_clip_in_which_nobody_speaks_is_not_kept(lab, tmp_path):
+    soundfile.write(tmp_path / "tone.wav", tone(4.0), RATE)
+    await lab.set_input_files("#keep-file", tmp_path / "tone.wav")
+    await lab.locator(".finding[data-severity=stop]").first.wait_for()
+    await lab.click("#keep-save")
+    await lab.get_by_text("Mend what is marked with ✕ first.").wait_for()
+
+
+async def test_a_file_that_is_no_sound_is_refused_in_words(lab, tmp_path):
+    (tmp_path / "no.wav").write_bytes(b"no sound at all")
+    await lab.set_input_files("#keep-file", tmp_path / "no.wav")
+    await lab.locator("#keep-voice .lab-error").get_by_text("cannot be read").wait_for()
+
+
+async def test_a_voice_is_recorded(lab):
+    await lab.click("#keep-record")
+    await button(lab, "Record the voice").get_by_text("(1.").wait_for()
+    await lab.click("#keep-record")
+    await lab.locator(".finding").first.wait_for()  # the fake microphone beeps
+    assert await lab.locator(".lab-audio").evaluate("(audio) => audio.src.startsWith('blob:')")
+
+
+async def test_nothing_is_kept_without_a_name_or_consent(lab):
+    await lab.click("#keep-save")
+    await lab.get_by_text("Record the voice first").wait_for()
+    await lab.set_input_files("#keep-file", QUESTION)
+    await button(lab, "Use the words that were heard").click()
+    await lab.get_by_text("All 7 words").wait_for()
+    await lab.click("#keep-save")
+    await lab.get_by_text("Give the voice a name.").wait_for()
+    await lab.fill("#keep-name", "Anna")
+    await lab.click("#keep-save")
+    await lab.get_by_text("Confirm that whoever speaks agrees").wait_for()
+
+
+async def test_a_kept_voice_is_spoken_with_and_found_after_a_reload(lab, world):
+    await keep(lab)
+    await lab.get_by_text("Anna is kept.").wait_for()
+    await lab.reload()
+    await lab.wait_for_selector(".engine[data-state=ready]")
+    await lab.get_by_text("Voice lab", exact=True).click()
+    await lab.get_by_label("Voice", exact=True).select_option("Anna")
+    await speak(lab, "Good morning.")
+    await lab.get_by_text("Anna · 0.20 s").wait_for()
+    voice = world.engine.runs[-1].settings.voice
+    assert (voice.mode, voice.reference_text) == (VoiceMode.CLONE, SAID)
+    assert voice.reference_audio.sample_rate == 24_000
+
+
+async def test_a_name_is_used_again_only_to_replace(lab):
+    await keep(lab)
+    await lab.get_by_text("Anna is kept.").wait_for()
+    await keep(lab, " anna ")
+    await lab.get_by_text("You have a voice called anna already").wait_for()
+    await button(lab, "Save in place of the voice").click()
+    await lab.get_by_text("anna is kept").wait_for()
+    await expect(lab.locator("#kept-voices .take")).to_have_count(1)
+
+
+async def test_kept_voices_are_renamed_and_deleted_after_a_second_thought(lab):
+    await keep(lab)
+    await lab.get_by_text("Kept voices", exact=True).click()
+    await lab.get_by_label("Name of Anna").fill("Vivian")
+    await lab.keyboard.press("Enter")
+    await lab.get_by_text("The engine has a voice of its own called Vivian").wait_for()
+    await lab.get_by_label("Name of Anna").fill("Anne")
+    await lab.keyboard.press("Enter")
+    await button(lab, "Delete Anne").click()
+    await button(lab, "Delete Anne for good?").click()
+    await lab.get_by_text("No voice is kept yet.").wait_for()
+
+
+async def test_a_voice_is_seen_by_others_only_when_it_is_shared(lab, world, browser):
+    await keep(lab)
+    await lab.get_by_text("Kept voices", exact=True).click()
+    context = await browser.new_context()
+    other = await context.new_page()
+    await open_lab(other, world.url)
+    await expect(other.get_by_label("Voice", exact=True).locator("option")).to_have_text(["Vivian"])
+    await button(lab, "Share Anna").click()
+    await button(lab, "Stop sharing Anna").wait_for()
+    await open_lab(other, world.url)
+    await expect(other.get_by_label("Voice", exact=True).locator("option")).to_have_text(
+        ["Vivian", "Anna"]
+    )
+    await button(lab, "Stop sharing Anna").click()
+    await context.close()
+
+
+async def test_keeping_a_voice_fits_a_phone(world, browser):
+    context = await browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    phone = await context.new_page()
+    await open_lab(phone, world.url)
+    await phone.get_by_text("Keep a voice", exact=True).tap()
+    await keep(phone, "n" * 64)
+    await phone.get_by_text("Kept voices", exact=True).tap()
+    await phone.locator("#kept-voices .take").wait_for()
+    assert await phone.evaluate("document.documentElement.scrollWidth") <= 390
+    await context.close()

@@ -1,0 +1,104 @@
+/** The voices that this browser keeps: heard, renamed, shared, deleted. */
+
+import { button, make, say } from "./dom.js";
+import { NotSpoken, answerOf } from "./speech_stream.js";
+import { audioUrl, changeVoice, deleteVoice } from "./voice_api.js";
+import { ownerHeaders } from "./voice_owner.js";
+
+const NONE = "No voice is kept yet.";
+const NOT_HERE = "The engine that runs here cannot speak with it.";
+
+export class KeptVoices {
+  #changed;
+
+  /** @param {() => void} changed The list has to be fetched anew. */
+  constructor(changed) {
+    this.#changed = changed;
+    this.element = make("details", "lab-section");
+    this.element.id = "kept-voices";
+    this.element.append(make("summary", "", "Kept voices"));
+    const part = this.element.appendChild(make("div", "lab-part"));
+    this.none = part.appendChild(make("p", "aside", NONE));
+    this.list = part.appendChild(make("ul", "takes"));
+    this.error = part.appendChild(make("p", "lab-error"));
+    this.error.setAttribute("role", "alert");
+    this.player = new Audio();
+    this.show([]);
+  }
+
+  /** Shows these voices, as the app lists them. */
+  show(voices) {
+    say(this.error, "");
+    const kept = voices.filter((voice) => !voice.built_in);
+    this.none.hidden = kept.length > 0;
+    this.list.replaceChildren(...kept.map((voice) => this.#line(voice)));
+  }
+
+  #line(voice) {
+    const line = make("li", "take");
+    line.append(voice.own ? this.#nameBox(voice) : make("p", "take-text", voice.name));
+    const facts = [
+      voice.own ? "" : "Shared by somebody else.",
+      voice.own && voice.shared ? "Everybody may use it." : "",
+      voice.usable ? "" : NOT_HERE,
+    ];
+    line.append(make("p", "aside", facts.filter(Boolean).join(" ")));
+    const row = line.appendChild(make("div", "take-buttons"));
+    row.append(button("▶ Recording", `Hear the recording of ${voice.name}`, () => this.#hear(voice)));
+    if (!voice.own) return line;
+    row.append(
+      button(voice.shared ? "Stop sharing" : "Share", `${voice.shared ? "Stop sharing" : "Share"} ${voice.name}`, () =>
+        this.#do(() => changeVoice(voice.id, { shared: !voice.shared })),
+      ),
+      this.#deleteButton(voice),
+    );
+    return line;
+  }
+
+  #nameBox(voice) {
+    const box = make("input", "kept-name");
+    Object.assign(box, { type: "text", value: voice.name, maxLength: 64 });
+    box.setAttribute("aria-label", `Name of ${voice.name}`);
+    box.addEventListener("change", () => this.#do(() => changeVoice(voice.id, { name: box.value })));
+    return box;
+  }
+
+  /** Asks once more, in its own words, before it deletes. */
+  #deleteButton(voice) {
+    const remove = button("Delete", `Delete ${voice.name}`, () => {
+      if (remove.dataset.sure) return this.#do(() => deleteVoice(voice.id));
+      remove.dataset.sure = "yes";
+      remove.textContent = "Delete for good?";
+      remove.setAttribute("aria-label", `Delete ${voice.name} for good?`);
+    });
+    remove.addEventListener("blur", () => {
+      delete remove.dataset.sure;
+      remove.textContent = "Delete";
+      remove.setAttribute("aria-label", `Delete ${voice.name}`);
+    });
+    return remove;
+  }
+
+  async #do(action) {
+    try {
+      await action();
+      this.#changed();
+    } catch (error) {
+      if (!(error instanceof NotSpoken)) throw error;
+      say(this.error, error.message);
+    }
+  }
+
+  async #hear(voice) {
+    try {
+      const ask = () => fetch(audioUrl(`voices/${voice.id}/sample`), { headers: ownerHeaders() });
+      const file = await (await answerOf(ask)).blob();
+      URL.revokeObjectURL(this.player.src);
+      this.player.src = URL.createObjectURL(file);
+      await this.player.play();
+    } catch (error) {
+      if (!(error instanceof NotSpoken)) throw error;
+      say(this.error, error.message);
+    }
+  }
+}
