@@ -14,6 +14,7 @@ UNKNOWN_S = 1.0
 """Pause that ends an utterance whose words are not known yet."""
 
 FINISHED_S = 0.3
+ASKED_S = 0.45
 OPEN_S = 0.7
 UNFINISHED_S = 1.5
 
@@ -35,6 +36,9 @@ _NUMBERS = frozenset(
         " eighty ninety hundred thousand double triple point dash",
     )
 )
+# Recognisers leave the mark off some questions; from so many words on, one is probably whole.
+_ASKING = frozenset(re.findall(r"\S+", "what who whose whom where when why which how"))
+_WHOLE_QUESTION = 4
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _TRAILS_OFF = re.compile(r"(,|:|;|-|–|—|…|\.\.\.)\s*$")
 _WHOLE = re.compile(r"[.!?。！？]['\"”’)]*\s*$")
@@ -54,7 +58,9 @@ def patience_s(words: str) -> float:
         return UNFINISHED_S
     if len(said) > 1 and all(_is_number(word) for word in said[-2:]) and not question:
         return UNFINISHED_S
-    return FINISHED_S if _WHOLE.search(words) else OPEN_S
+    if _WHOLE.search(words):
+        return FINISHED_S
+    return ASKED_S if said[0] in _ASKING and len(said) >= _WHOLE_QUESTION else OPEN_S
 
 
 def _is_number(word: str) -> bool:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from backend.realtime.patience import FINISHED_S, OPEN_S, UNFINISHED_S, UNKNOWN_S, patience_s
+from backend.realtime.patience import (
+    ASKED_S,
+    FINISHED_S,
+    OPEN_S,
+    UNFINISHED_S,
+    UNKNOWN_S,
+    patience_s,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,10 +50,16 @@ def test_words_without_an_end_get_a_moment():
     assert patience_s("tell me a story about dragons") == OPEN_S
 
 
+def test_a_question_without_its_mark_is_probably_whole():
+    assert patience_s("who wrote romeo and juliet") == ASKED_S
+    assert patience_s("how are you") == OPEN_S
+    assert patience_s("what do you think about the") == UNFINISHED_S
+
+
 @pytest.mark.parametrize("words", ["", " ", "...", "?!"])
 def test_without_words_the_pause_has_to_be_longer(words):
     assert patience_s(words) == UNKNOWN_S
 
 
 def test_the_order_is_that_of_certainty():
-    assert FINISHED_S < OPEN_S < UNKNOWN_S < UNFINISHED_S
+    assert FINISHED_S < ASKED_S < OPEN_S < UNKNOWN_S < UNFINISHED_S
