@@ -27,6 +27,10 @@ def path(request):
 
 @pytest.fixture(scope="module")
 def stages(path) -> list[Any]:
+    return stages_of(path)
+
+
+def stages_of(path) -> list[Any]:
     from vllm_omni.config.resolver import resolve_omni_config
 
     resolved = resolve_omni_config(
@@ -71,19 +75,24 @@ def test_the_sampling_parameters_arrive(stages):
 
 
 def test_the_codec_options_reach_both_ends(path):
+    check_codec_options(path, 2)
+
+
+def check_codec_options(path, talker: int) -> None:
     from vllm_omni.config.stage_config import resolve_deploy_yaml
     from vllm_omni.distributed.omni_connectors import load_omni_transfer_config
     from vllm_omni.engine.stage_init_utils import get_stage_connector_spec
     from vllm_omni.model_executor.stage_input_processors.chunk_size_utils import parse_chunk_ramp
 
     transfer = load_omni_transfer_config(config_dict=resolve_deploy_yaml(path))
-    for stage in (2, 3):
+    for stage in (talker, talker + 1):
         spec = get_stage_connector_spec(transfer, stage, async_chunk=True)
         assert spec["name"] == "SharedMemoryConnector"
         ramp = parse_chunk_ramp(spec["extra"], steady=spec["extra"]["codec_chunk_frames"])
         assert ramp == [4, 8, 16, 25]
         assert spec["extra"]["codec_left_context_frames"] == 72
-    assert get_stage_connector_spec(transfer, 1, async_chunk=False) == {}
+    if talker:
+        assert get_stage_connector_spec(transfer, talker - 1, async_chunk=False) == {}
 
 
 def test_caches_graphs_and_trust_are_as_meant(path, stages):
@@ -101,6 +110,23 @@ def test_caches_graphs_and_trust_are_as_meant(path, stages):
         None,
         None,
     ]
+
+
+def test_the_file_of_the_voice_alone_is_read_as_it_is_meant():
+    path = DEPLOY / "qwen3_tts.yaml"
+    speak, sound = stages = stages_of(path)
+    test_the_doctor_reads_what_vllm_omni_reads(path, stages)
+    assert all(stage.connector_config.async_chunk for stage in stages)
+    assert speak.custom_process_next_stage_input_func.endswith("talker2code2wav_async_chunk")
+    assert {stage.model_config.session_mode for stage in stages} == {"turn"}
+    sampled = speak.model_config.default_sampling_params
+    assert (sampled["max_tokens"], sampled["min_tokens"]) == (4096, 2)
+    assert sampled["stop_token_ids"] == [2150]
+    assert sound.model_config.default_sampling_params["max_tokens"] == 65_536
+    graphs = speak.compilation_config
+    assert (graphs.mode, graphs.cudagraph_mode.name) == (0, "FULL_DECODE_ONLY")
+    assert max(graphs.cudagraph_capture_sizes) == speak.scheduler_config.max_num_seqs
+    check_codec_options(path, 0)
 
 
 def test_the_servers_file_is_for_live_sessions_on_the_same_stages():

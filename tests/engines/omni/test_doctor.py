@@ -83,6 +83,16 @@ def test_a_card_too_small_for_all_of_them_is_told(tmp_path):
     assert "fits these cards. Use a vLLM-Omni server elsewhere" in str(report)
 
 
+def test_the_voice_alone_is_examined_and_stands_in_for_no_conversation(tmp_path, cache):
+    card = "GPU-6, NVIDIA RTX A4000, 16376, 16000, 580.95.05, 8.6"
+    put_model(cache, "Qwen/Qwen3-TTS-12Hz-1.7B-Base", 3_830_000_000, codec=682_000_000)
+    report = examine(DEPLOY / "qwen3_tts.yaml", machine=machine(card, home=tmp_path))
+    assert report.exit_code == 0, str(report)
+    assert "Ready, for 4 sessions at once." in str(report)
+    assert "0 speak" in str(report)
+    assert "fits these cards. Use a vLLM-Omni server" in str(examine(AURA, machine=machine(card)))
+
+
 def test_memory_that_others_hold_is_told():
     report = examine(AURA, machine=machine(H100.replace("81000", "40000")))
     assert "Other programs hold memory of card 0: 39.1 GiB are free, 72.8 are needed." in str(
@@ -143,7 +153,8 @@ def test_little_shared_memory_is_told():
         (None, "There is no file"),
         ("a: 1\nb: : [", "is not valid YAML, line 2"),
         ("just words", "has no keys"),
-        ("pipeline: qwen3_tts\nstages: []", "this engine runs aura_omni"),
+        ("pipeline: bagel\nstages: []", "this engine runs aura_omni and qwen3_tts"),
+        ("pipeline: qwen3_tts\nstages: []", "the stages 0 and 1"),
         ("stages: 3", "stages must be a list"),
         ("stages: [{stage_id: [1]}]", "stages must be a list"),
         ("pipeline: aura_omni", "the stages 0, 1, 2 and 3"),

@@ -22,17 +22,19 @@ class Choice:
     placement: Placement
 
 
-def best_profile(folder: Path, cards: Sequence[Card]) -> Choice | None:
+def best_profile(folder: Path, cards: Sequence[Card], pipeline: str) -> Choice | None:
     """The profile that gives up least of the models, and then holds most sessions.
 
     Args:
         folder: Where the profiles are.
         cards: The cards, taken as empty.
+        pipeline: The pipeline that it has to run.
 
     Returns:
         None when no profile fits.
     """
-    choices = [Choice(p, place(p, cards)) for p in single_host_profiles(folder)]
+    profiles = [p for p in single_host_profiles(folder) if p.pipeline == pipeline]
+    choices = [Choice(p, place(p, cards)) for p in profiles]
     fitting = [choice for choice in choices if choice.placement.fits]
     return max(
         fitting,

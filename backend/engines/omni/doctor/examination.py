@@ -78,7 +78,8 @@ def examine(
     else:
         found += placement_findings(placement, profile)
         if not placement.fits:
-            found.append(advice(best_profile(places.profiles, search.cards), places.profiles))
+            best = best_profile(places.profiles, search.cards, profile.pipeline)
+            found.append(advice(best, places.profiles))
     if placement is None or placement.fits:
         found += weight_findings(profile, weights, machine)
     placed_on = "these cards" if search.cards else f"the card it is made for, {profile.card}"

@@ -49,6 +49,7 @@ _KNOWN = {
     "aurateam/AURA": _AURA,
     "Qwen/Qwen3-TTS-12Hz-1.7B-CustomVoice": _TTS_LARGE,
     "Qwen/Qwen3-TTS-12Hz-1.7B-Base": _TTS_LARGE,
+    "Qwen/Qwen3-TTS-12Hz-1.7B-VoiceDesign": _TTS_LARGE,
     "Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice": _TTS_SMALL,
     "Qwen/Qwen3-TTS-12Hz-0.6B-Base": _TTS_SMALL,
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.engines.omni.doctor.deploy_file import ProfileProblem, read_deploy_file
-from backend.engines.omni.doctor.stage_plan import ROLES, StagePlan, plan_stage
+from backend.engines.omni.doctor.stage_plan import PIPELINES, Role, StagePlan, plan_stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,7 @@ class Profile:
 
     Attributes:
         path: Where it was read.
+        pipeline: Its name in vLLM-Omni.
         card: The card that it was made for, in words.
         card_bytes: The memory of that card; 0 when the file names none.
         sessions: How many it was made for; 0 when the file does not say.
@@ -26,12 +27,18 @@ class Profile:
     """
 
     path: Path
+    pipeline: str
     card: str
     card_bytes: int
     sessions: int
     hosts: Mapping[str, tuple[int, ...]]
     stages: tuple[StagePlan, ...]
     doubts: tuple[str, ...]
+
+    @property
+    def model(self) -> str:
+        """The model that gives the pipeline its name: AURA, or the talker where it is alone."""
+        return self.stages[-min(3, len(self.stages))].model
 
     def with_models(self, models: Mapping[int, str]) -> Profile:
         """The same with other models, by stage number."""
@@ -47,14 +54,20 @@ def read_profile(path: Path) -> Profile:
     """Read a deploy file, with the files that it builds on.
 
     Raises:
-        ProfileProblem: It cannot be read, or is not AURA's.
+        ProfileProblem: It cannot be read, or is for a pipeline that this engine does not run.
     """
     deploy, doubts = read_deploy_file(path)
-    if deploy.get("pipeline") != "aura_omni":
-        told = deploy.get("pipeline") or "not named"
-        raise ProfileProblem(f"The pipeline of {path} is {told}; this engine runs aura_omni.")
+    pipeline = str(deploy.get("pipeline") or "not named")
+    roles = PIPELINES.get(pipeline)
+    if roles is None:
+        known = " and ".join(PIPELINES)
+        raise ProfileProblem(f"The pipeline of {path} is {pipeline}; this engine runs {known}.")
+    if sorted(entry["stage_id"] for entry in deploy["stages"]) != list(range(len(roles))):
+        numbers = ", ".join(map(str, range(len(roles) - 1)))
+        told = f"{path} must have the stages {numbers} and {len(roles) - 1}, each once."
+        raise ProfileProblem(told)
     try:
-        plans = [plan_stage(entry, deploy) for entry in deploy["stages"]]
+        plans = [plan_stage(entry, deploy, roles) for entry in deploy["stages"]]
         stages = sorted(plans, key=lambda plan: plan.number)
         about = deploy.get("omni_live") or {}
         hosts = {str(host): tuple(map(int, on)) for host, on in (about.get("hosts") or {}).items()}
@@ -62,12 +75,9 @@ def read_profile(path: Path) -> Profile:
         sessions = int(about.get("sessions", 0))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ProfileProblem(f"{path} has a value of the wrong kind: {error}.") from None
-    if [stage.number for stage in stages] != list(range(len(ROLES))):
-        raise ProfileProblem(f"{path} must have the stages 0, 1, 2 and 3, each once.")
     doubts = (*doubts, *_wiring_doubts(deploy, stages))
-    return Profile(
-        path, str(about.get("card", "")), card_bytes, sessions, hosts, tuple(stages), doubts
-    )
+    card = str(about.get("card", ""))
+    return Profile(path, pipeline, card, card_bytes, sessions, hosts, tuple(stages), doubts)
 
 
 def _wiring_doubts(deploy: Mapping[str, Any], stages: list[StagePlan]) -> list[str]:
@@ -77,9 +87,12 @@ def _wiring_doubts(deploy: Mapping[str, Any], stages: list[StagePlan]) -> list[s
     doubts += [
         f"async_chunk must be false on stage {stage.number}: with it on, stage 1 gets a prompt of "
         "one token, so it hears nothing and sees nothing."
-        for stage in stages[:2]
-        if stage.async_chunk
+        for stage in stages
+        if stage.async_chunk and stage.role in (Role.HEAR, Role.THINK)
     ]
-    if not all(stage.async_chunk for stage in stages[2:]):
-        doubts.append("async_chunk is off for stages 2 and 3: sound comes only when all is made.")
+    if not all(stage.async_chunk for stage in stages[-2:]):
+        numbers = " and ".join(str(stage.number) for stage in stages[-2:])
+        doubts.append(
+            f"async_chunk is off for stages {numbers}: sound comes only when all is made."
+        )
     return doubts

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Role(StrEnum):
-    """AURA's stages, in the order of their numbers in a deploy file."""
+    """What a stage does, in the order in which a turn needs it."""
 
     HEAR = "hear"
     THINK = "think"
@@ -17,7 +17,8 @@ class Role(StrEnum):
     SOUND = "sound"
 
 
-ROLES = tuple(Role)
+PIPELINES = {"aura_omni": tuple(Role), "qwen3_tts": (Role.SPEAK, Role.SOUND)}
+"""The pipelines that the engine runs: their stages, by their numbers in a deploy file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class StagePlan:
 
     Attributes:
         number: Its ``stage_id``.
+        role: What it does.
         model: Hub name or folder of its model.
         devices: The cards it runs on, by number.
         share: Part of each card that it may fill, 0 to 1.
@@ -44,6 +46,7 @@ class StagePlan:
     """
 
     number: int
+    role: Role
     model: str
     devices: tuple[int, ...]
     share: float
@@ -60,23 +63,26 @@ class StagePlan:
     async_chunk: bool
     picture_tokens: int
 
-    @property
-    def role(self) -> Role:
-        """Which of the four stages it is."""
-        return ROLES[self.number]
 
-
-def plan_stage(entry: Mapping[str, Any], deploy: Mapping[str, Any]) -> StagePlan:
+def plan_stage(
+    entry: Mapping[str, Any], deploy: Mapping[str, Any], roles: tuple[Role, ...]
+) -> StagePlan:
     """Read one entry of ``stages``, with what the whole file says to all of them.
 
+    Args:
+        entry: The entry.
+        deploy: The file.
+        roles: The stages of its pipeline.
+
     Raises:
-        KeyError, TypeError, ValueError: A value is missing or of the wrong kind.
+        KeyError, IndexError, TypeError, ValueError: A value is missing or of the wrong kind.
     """
     fp8_kv = str(entry.get("kv_cache_dtype", "auto")).startswith("fp8")
     kv_bytes = entry.get("kv_cache_memory_bytes")
     quantization = entry.get("quantization", deploy.get("quantization"))
     return StagePlan(
         number=int(entry["stage_id"]),
+        role=roles[int(entry["stage_id"])],
         model=str(entry.get("model") or ""),
         devices=tuple(int(card) for card in str(entry.get("devices") or "0").split(",")),
         share=float(entry.get("gpu_memory_utilization", 0.92)),
