@@ -62,7 +62,9 @@ class Settings(BaseSettings):
     frame_long_side: int = Field(640, ge=64, description="Long side of a frame, in pixels.")
 
     deploy_config: Path = Field(
-        Path("deploy/aura_omni.yaml"), description="Deploy file of the omni engine's pipeline."
+        Path("deploy/aura_omni.yaml"),
+        description="Deploy file of the omni engine's pipeline: an aura_*.yaml converses,"
+        " qwen3_tts.yaml speaks texts as they are.",
     )
     models: dict[int, str] = Field(
         default_factory=dict,
@@ -72,7 +74,8 @@ class Settings(BaseSettings):
     sampling: dict[str, dict[str, Any]] = Field(
         default_factory=dict,
         description="Sampling parameters of the omni engine to change, as JSON by stage name:"
-        ' {"think": {"temperature": 0.2}}. Stages: hear, think, speak, sound.',
+        ' {"think": {"temperature": 0.2}}. Stages: hear, think, speak, sound; qwen3_tts.yaml'
+        " has the last two.",
     )
     stage_timeout_s: int = Field(
         900, gt=0, description="Seconds that one stage of the omni engine may take to start."

@@ -31,6 +31,7 @@ class Capabilities:
         hears_ahead: Whether ``Engine.hear`` gives words. Where it does not, a call hands over what
             was said with no words, and learns them from the turn's ``Transcript``.
         recites: Whether it takes a turn with a ``script``.
+        answers: Whether it takes any other turn.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Capabilities:
     max_concurrent_turns: int = 1
     hears_ahead: bool = True
     recites: bool = False
+    answers: bool = True
 
 
 class Engine(Protocol):

@@ -28,6 +28,8 @@ class TurnSettings:
         voice_speed: Speech rate relative to the voice's own; 2.0 is twice as fast.
         voice: Whose voice answers, and how.
         spoken: Whether the reply is spoken too.
+        seed: The same seed makes the same take of the same words in the same voice, where the
+            engine can; none for another take each time.
     """
 
     system_prompt: str = (
@@ -38,6 +40,7 @@ class TurnSettings:
     voice_speed: float = 1.0
     voice: VoiceSpec = field(default_factory=VoiceSpec)
     spoken: bool = True
+    seed: int | None = None
 
 
 def new_turn_id() -> str:

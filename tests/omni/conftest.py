@@ -85,15 +85,20 @@ class Omni:
         raise AssertionError("the engine was not ready in time")
 
 
-@pytest.fixture(scope="session")
-def omni(tmp_path_factory) -> Iterator[Omni]:
-    """The app on an engine with voices of its own; each rebuilt engine copies voices instead."""
+def prepare() -> None:
+    """Get ready to start an engine on a CPU."""
     import omni_cpu
 
-    # One thread each for four stages on few cores, and no look for models that are all here.
+    # One thread for each stage on few cores, and no look for models that are all here.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     omni_cpu.prepare()
+
+
+@pytest.fixture(scope="session")
+def omni(tmp_path_factory) -> Iterator[Omni]:
+    """The app on an engine with voices of its own; each rebuilt engine copies voices instead."""
+    prepare()
     folder = tmp_path_factory.mktemp("omni")
     engines: list[OmniEngine] = []
 

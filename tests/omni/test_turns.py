@@ -194,6 +194,14 @@ async def test_a_named_voice_with_a_style_and_tokens_speaks(omni):
     assert len(told.sound)
 
 
+async def test_a_script_is_spoken_as_it_is_and_nobody_thinks(omni):
+    told = await omni.ask(script="Silent. So it says.", settings=SHORT)
+    assert told.end.outcome is Outcome.ANSWERED
+    assert told.reply == "Silent. So it says."
+    assert [event.stage for event in told.of(StageStarted)] == ["speak"]
+    assert len(told.sound) == 2 * 15 * 1920
+
+
 async def test_the_pieces_of_a_sentence_join_to_what_is_decoded_at_once(omni):
     async def spoken(name: str, *, at_once: bool) -> list[np.ndarray]:
         pipeline = omni.engine.pipeline

@@ -1,6 +1,11 @@
 """Models that start in seconds: real configurations and tokenizers, random weights."""
 
-from tests.tiny_models.deploy import AuraModels, write_aura_deploy, write_aura_models
+from tests.tiny_models.deploy import (
+    AuraModels,
+    write_aura_deploy,
+    write_aura_models,
+    write_speech_deploy,
+)
 from tests.tiny_models.folders import write_asr, write_aura, write_tts
 from tests.tiny_models.sizes import Size
 
@@ -11,5 +16,6 @@ __all__ = [
     "write_aura",
     "write_aura_deploy",
     "write_aura_models",
+    "write_speech_deploy",
     "write_tts",
 ]

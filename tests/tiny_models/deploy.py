@@ -1,4 +1,4 @@
-"""A deploy file for AURA on a CPU: one answer per turn, its sound while it is still being made."""
+"""Deploy files for a CPU: AURA, or Qwen3-TTS alone, its sound while it is still being made."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.tiny_models.folders import write_asr, write_aura, write_tts
 from tests.tiny_models.sizes import Size
 
 MIB = 1 << 20
+_Part = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,6 @@ def write_aura_deploy(
     Returns:
         ``path``.
     """
-    sampled = {"temperature": 0.9, "top_k": 50, "seed": 42}
     stages = [
         {
             **_stage(0, models.asr, max_num_seqs, max_model_len=4096),
@@ -78,20 +78,45 @@ def write_aura_deploy(
                 "skip_special_tokens": False,  # <|silent|> is one of them, and must be seen
             },
         },
+        *_speaking(2, models.tts, max_num_seqs, speech_tokens),
+    ]
+    memory = _memory(first_chunk_frames, chunk_frames)
+    deploy = _deploy("aura_omni", stages, memory)
+    if max_sessions:
+        deploy |= {"session_mode": "duplex", "duplex_session": {"max_sessions": max_sessions}}
+    return _write(path, deploy)
+
+
+def write_speech_deploy(
+    path: Path, tts: Path, *, max_num_seqs: int = 2, speech_tokens: int = 64
+) -> Path:
+    """Write the deploy file that runs Qwen3-TTS alone; see ``write_aura_deploy``."""
+    stages = _speaking(0, tts, max_num_seqs, speech_tokens)
+    stages[0]["subtalker_sampling_params"] = {"do_sample": True}  # each turn brings its seed
+    return _write(path, _deploy("qwen3_tts", stages, _memory(4, 10)))
+
+
+def _speaking(number: int, tts: Path, max_num_seqs: int, speech_tokens: int) -> list[_Part]:
+    """The talker, as the stage of this number, and code2wav after it."""
+    sampled = {"temperature": 0.9, "top_k": 50, "seed": 42}
+    return [
         {
-            **_stage(2, models.tts, max_num_seqs, max_model_len=4096),
+            **_stage(number, tts, max_num_seqs, max_model_len=4096),
             "dtype": "bfloat16",  # the talker copies between tensors of this type and its own
-            "output_connectors": {"to_stage_3": "memory"},
+            "output_connectors": {f"to_stage_{number + 1}": "memory"},
             "default_sampling_params": sampled | {"max_tokens": speech_tokens, "min_tokens": 2},
-            "subtalker_sampling_params": {"do_sample": False},  # it takes no seed
+            "subtalker_sampling_params": {"do_sample": False},  # it takes no seed from here
         },
         {
-            **_stage(3, models.tts, max_num_seqs, max_model_len=65_536),
-            "input_connectors": {"from_stage_2": "memory"},
+            **_stage(number + 1, tts, max_num_seqs, max_model_len=65_536),
+            "input_connectors": {f"from_stage_{number}": "memory"},
             "default_sampling_params": {"temperature": 0.0, "max_tokens": 65_536},
         },
     ]
-    connector = {
+
+
+def _memory(first_chunk_frames: int, chunk_frames: int) -> _Part:
+    return {
         "name": "SharedMemoryConnector",
         "extra": {
             "codec_streaming": True,
@@ -103,23 +128,27 @@ def write_aura_deploy(
             "initial_codec_chunk_frames": first_chunk_frames,
         },
     }
-    deploy = {
-        "pipeline": "aura_omni",
-        "session_mode": "duplex" if max_sessions else "turn",
+
+
+def _deploy(pipeline: str, stages: list[_Part], memory: _Part) -> _Part:
+    return {
+        "pipeline": pipeline,
+        "session_mode": "turn",
         "model_runner": "v1",
         "async_chunk": True,
         "dtype": "float32",
-        "connectors": {"memory": connector},
+        "connectors": {"memory": memory},
         "stages": stages,
     }
-    if max_sessions:
-        deploy["duplex_session"] = {"max_sessions": max_sessions}
+
+
+def _write(path: Path, deploy: _Part) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(deploy, sort_keys=False), encoding="utf-8")
     return path
 
 
-def _stage(number: int, model: Path, max_num_seqs: int, *, max_model_len: int) -> dict[str, Any]:
+def _stage(number: int, model: Path, max_num_seqs: int, *, max_model_len: int) -> _Part:
     return {
         "stage_id": number,
         "model": str(model),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -112,7 +113,11 @@ def write_aura(folder: Path, size: Size = Size.TINY) -> Path:
 
 
 def write_tts(
-    folder: Path, kind: Literal["Base", "CustomVoice"] = "CustomVoice", size: Size = Size.TINY
+    folder: Path,
+    kind: Literal["Base", "CustomVoice"] = "CustomVoice",
+    size: Size = Size.TINY,
+    *,
+    speakers: Mapping[str, int] | None = None,
 ) -> Path:
     """Write a Qwen3-TTS model, AURA's third and fourth stage.
 
@@ -120,6 +125,7 @@ def write_tts(
         folder: Where to.
         kind: ``Base`` speaks in the voice of a reference, ``CustomVoice`` in one of `SPEAKERS`.
         size: Which dimensions.
+        speakers: Speakers and their ids; none for the usual ones of the kind.
 
     Returns:
         ``folder``.
@@ -128,6 +134,7 @@ def write_tts(
     dimensions = size.value
     custom = kind == "CustomVoice"
     groups = dimensions.code_groups
+    known = dict(speakers or (SPEAKERS if custom else {}))
     predictor = {"vocab_size": 2048, "num_code_groups": groups, "rope_theta": 1_000_000}
     _write_config(
         folder,
@@ -156,10 +163,9 @@ def write_tts(
                 "codec_think_bos_id": 2156,
                 "codec_think_eos_id": 2157,
                 "codec_language_id": LANGUAGES | {"beijing_dialect": 2074},
-                "spk_id": SPEAKERS if custom else {},
+                "spk_id": known,
                 "spk_is_dialect": {
-                    name: "beijing_dialect" if name == "dylan" else False
-                    for name in (SPEAKERS if custom else ())
+                    name: "beijing_dialect" if name == "dylan" else False for name in known
                 },
                 "code_predictor_config": dimensions.code_predictor | predictor,
             },

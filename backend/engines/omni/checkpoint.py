@@ -20,6 +20,14 @@ HEARD_LANGUAGES = (
 PIPELINE_SPEAKER = "vivian"
 """Who speaks in vLLM-Omni's pipeline when no speaker is named."""
 
+_KINDS = {"base": "Base", "custom_voice": "CustomVoice", "voice_design": "VoiceDesign"}
+_MODES = {
+    "Base": VoiceMode.CLONE,
+    "CustomVoice": VoiceMode.NAMED,
+    "VoiceDesign": VoiceMode.DESIGN,
+}
+_UNSTYLED_SIZE = "0b6"
+
 REFERENCE_S = (1.0, 30.0)
 """Shortest and longest reference audio, as vLLM-Omni's own voices endpoint has them."""
 
@@ -30,25 +38,28 @@ class TtsCheckpoint:
 
     Attributes:
         folder: Local directory, for its tokenizer.
-        kind: ``Base`` clones voices, ``CustomVoice`` has speakers of its own.
+        kind: ``Base`` clones voices, ``CustomVoice`` has speakers of its own, ``VoiceDesign``
+            makes voices up from descriptions.
         speakers: Their names as the pipeline writes them; the first is the default.
         languages: ISO 639-1 codes that it can be told to speak.
+        styled: Whether it follows a style in words.
     """
 
     folder: str
     kind: str
     speakers: tuple[str, ...]
     languages: tuple[str, ...]
+    styled: bool
 
     def controls(self) -> VoiceControls:
         """What a person may choose with this checkpoint."""
-        clones = self.kind == "Base"
+        mode = _MODES[self.kind]
         return VoiceControls(
-            modes=(VoiceMode.CLONE if clones else VoiceMode.NAMED,),
-            speakers=self.speakers,
+            modes=(mode,),
+            speakers=self.speakers if mode is VoiceMode.NAMED else (),
             languages=("auto", *self.languages),
-            style_chars=0 if clones else STYLE_CHARS,
-            reference_s=REFERENCE_S if clones else (0.0, 0.0),
+            style_chars=STYLE_CHARS if self.styled else 0,
+            reference_s=REFERENCE_S if mode is VoiceMode.CLONE else (0.0, 0.0),
             takes_token_ids=True,
         )
 
@@ -63,18 +74,19 @@ def read_checkpoint(folder: str, config: Any) -> TtsCheckpoint:
     Raises:
         ValueError: It is not of a kind that the pipeline speaks with.
     """
-    kinds = {"base": "Base", "custom_voice": "CustomVoice"}
     kind = str(config.tts_model_type).lower()
-    if kind not in kinds:
-        raise ValueError(f"{folder} is a Qwen3-TTS checkpoint of kind {kind}: use {set(kinds)}.")
+    if kind not in _KINDS:
+        raise ValueError(f"{folder} is a Qwen3-TTS checkpoint of kind {kind}: use {set(_KINDS)}.")
     talker = config.talker_config
     codes = (language_code(name) for name in talker.codec_language_id or {})
     names = sorted(talker.spk_id or {}, key=lambda name: name.lower() != PIPELINE_SPEAKER)
     return TtsCheckpoint(
         folder=folder,
-        kind=kinds[kind],
+        kind=_KINDS[kind],
         speakers=tuple(speaker_name(name) for name in names),
         languages=tuple(dict.fromkeys(code for code in codes if code)),
+        # The small CustomVoice was not trained on instructions, nor was any that copies voices.
+        styled=kind != "base" and config.tts_model_size != _UNSTYLED_SIZE,
     )
 
 

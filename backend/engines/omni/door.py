@@ -16,8 +16,12 @@ from backend.engines.door import check_audio, check_frames, check_script
 from backend.engines.omni.checkpoint import speaker_name
 
 MAX_REPLY_TOKENS = 2048
+MAX_SEED = 2**32 - 1
 MAX_ASPECT = 200
 """Qwen's image processor refuses a picture whose sides differ more."""
+
+MAX_CHARS_A_SECOND = 50
+"""More characters of reference text for a second of the clip are not the words spoken in it."""
 
 MIN_REFERENCE_DB = -50.0
 """Root mean square below which reference audio holds no voice to copy, in dB of full scale."""
@@ -27,13 +31,26 @@ def check_turn(turn: Turn, capabilities: Capabilities) -> None:
     """Refuse a turn that cannot be worked on.
 
     Raises:
-        TurnRefused: ``empty_turn``, ``audio_empty``, ``audio_format``, ``audio_not_finite``,
-            ``frames_format``, ``unknown_language``, ``reply_tokens``, or one of
-            ``check_script`` and ``check_voice``.
+        TurnRefused: ``only_scripts``, ``empty_turn``, ``audio_empty``, ``audio_format``,
+            ``audio_not_finite``, ``frames_format``, ``unknown_language``, ``reply_tokens``,
+            ``seed``, or one of ``check_script`` and ``check_voice``.
     """
     if turn.script:
         check_script(turn, recites=capabilities.recites)
-    elif turn.audio is None and turn.frames is None and not turn.text.strip():
+    elif capabilities.answers:
+        _check_question(turn, capabilities)
+    else:
+        text = "This engine speaks texts as they are, and answers no questions."
+        raise TurnRefused("only_scripts", text)
+    seed = turn.settings.seed
+    if seed is not None and not 0 <= seed <= MAX_SEED:
+        text = f"The seed must lie between 0 and {MAX_SEED:,}."
+        raise TurnRefused("seed", text, Field.SETTINGS)
+    check_voice(turn.settings.voice, capabilities.voice)
+
+
+def _check_question(turn: Turn, capabilities: Capabilities) -> None:
+    if turn.audio is None and turn.frames is None and not turn.text.strip():
         raise TurnRefused("empty_turn", "Say, type or show something first.")
     if turn.audio is not None:
         check_audio(turn.audio)
@@ -46,7 +63,6 @@ def check_turn(turn: Turn, capabilities: Capabilities) -> None:
     if not 1 <= settings.max_reply_tokens <= MAX_REPLY_TOKENS:
         text = f"The longest reply must lie between 1 and {MAX_REPLY_TOKENS} tokens."
         raise TurnRefused("reply_tokens", text, Field.SETTINGS)
-    check_voice(settings.voice, capabilities.voice)
 
 
 def check_voice(voice: VoiceSpec, controls: VoiceControls) -> None:
@@ -55,7 +71,8 @@ def check_voice(voice: VoiceSpec, controls: VoiceControls) -> None:
     Raises:
         TurnRefused: ``voice_mode``, ``unknown_voice``, ``voice_language``, ``style_too_long``,
             ``reference_missing``, ``reference_text_missing``, ``reference_length``,
-            ``reference_quiet``, ``reference_unused``, or an ``audio_`` code of the reference.
+            ``reference_text_long``, ``reference_quiet``, ``reference_unused``, ``style_missing``,
+            or an ``audio_`` code of the reference.
     """
     mode = voice.mode or controls.modes[0]
     if mode not in controls.modes:
@@ -69,8 +86,10 @@ def check_voice(voice: VoiceSpec, controls: VoiceControls) -> None:
     elif voice.reference_audio is not None:
         _refuse("reference_unused", "A voice of the model takes no reference clip. Remove it.")
     elif voice.speaker.strip() and speaker_name(voice.speaker) not in controls.speakers:
-        names = ", ".join(controls.speakers)
+        names = ", ".join(controls.speakers) or "none; leave the voice empty"
         _refuse("unknown_voice", f"There is no such voice here. Choose from: {names}.")
+    if mode is VoiceMode.DESIGN and not any(character.isalnum() for character in voice.style):
+        _refuse("style_missing", "Describe the voice in words: the model makes it up from them.")
 
 
 _MODE_MISSING = {
@@ -107,6 +126,9 @@ def _check_reference(voice: VoiceSpec, controls: VoiceControls) -> None:
     if not voice.reference_text.strip() and not voice.x_vector_only:
         text = "Write down the words of the clip, or choose to copy the sound of the voice only."
         _refuse("reference_text_missing", text)
+    if len(voice.reference_text) > MAX_CHARS_A_SECOND * clip.duration_s:
+        text = "Nobody speaks so many words in so short a clip. Write down only those of the clip."
+        _refuse("reference_text_long", text)
 
 
 def _check_frames(frames: VideoFrames) -> None:

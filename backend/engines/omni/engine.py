@@ -1,4 +1,4 @@
-"""vLLM-Omni's AURA pipeline, in process: made, used and closed on the engine thread's loop."""
+"""vLLM-Omni in process: made, used and closed on the engine thread's loop."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 
 from backend.contract.engine import Capabilities, Progress
@@ -16,34 +16,33 @@ from backend.contract.media import AudioClip
 from backend.contract.turn import Turn
 from backend.engines.ending import stopped
 from backend.engines.events import Emit, events_of
-from backend.engines.omni.checkpoint import HEARD_LANGUAGES
 from backend.engines.omni.door import check_turn
 from backend.engines.omni.launch import Launch
 from backend.engines.omni.pauses import is_quiet, pieces
 from backend.engines.omni.pipeline import Pipeline
 from backend.engines.omni.prompts import heard_words
+from backend.engines.omni.speech import recite
+from backend.engines.omni.speech_pipeline import SpeechPipeline
 from backend.engines.omni.turn_work import TurnWork
 from backend.engines.omni.warm_up import warm_up
 
 if TYPE_CHECKING:
     from backend.engines.omni.staged import StagedOmni
 
-_SUMMARY = "Qwen3-ASR hears, AURA looks and thinks, Qwen3-TTS speaks. It may choose to stay silent."
-
 
 class OmniEngine:
-    """Hears, looks, thinks and speaks with the four stages of one AURA pipeline."""
+    """Hears, looks, thinks and speaks with AURA, or speaks texts with Qwen3-TTS alone."""
 
     def __init__(self, launch: Launch) -> None:
         """Take what starts the pipeline; ``load`` starts it."""
         self._launch = launch
         self._omni: StagedOmni | None = None
-        self._pipeline: Pipeline | None = None
+        self._pipeline: SpeechPipeline | None = None
         self._capabilities: Capabilities | None = None
         self._closing = asyncio.Event()
 
     @property
-    def pipeline(self) -> Pipeline:
+    def pipeline(self) -> SpeechPipeline:
         """The running pipeline.
 
         Raises:
@@ -52,6 +51,11 @@ class OmniEngine:
         if self._pipeline is None:
             raise EngineFailed("The engine is not loaded.")
         return self._pipeline
+
+    @property
+    def _aura(self) -> Pipeline:
+        """The running pipeline, where the door has let through what needs AURA."""
+        return cast("Pipeline", self.pipeline)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -74,7 +78,7 @@ class OmniEngine:
         self._pipeline = self._launch.pipeline(self._omni)
         progress(0.95, "Warming up")
         await warm_up(self._pipeline)
-        self._capabilities = self._describe(self._omni, self._pipeline)
+        self._capabilities = self._pipeline.describe()
         progress(1.0, "Ready")
 
     async def run(self, turn: Turn) -> AsyncIterator[Event]:
@@ -110,14 +114,13 @@ class OmniEngine:
 
     async def _words(self, clip: AudioClip, language: str) -> str:
         written = ""
-        async with aclosing(self.pipeline.hear(clip, language, f"hear-{uuid4().hex}")) as outputs:
+        async with aclosing(self._aura.hear(clip, language, f"hear-{uuid4().hex}")) as outputs:
             async for output in outputs:
                 written += output.text
         return heard_words(written)
 
     async def _work(self, turn: Turn, emit: Emit) -> None:
-        work = TurnWork(turn, self.pipeline, emit)
-        working = asyncio.create_task(work.run())
+        working = asyncio.create_task(self._answer_or_recite(turn, emit))
         closing = asyncio.create_task(self._closing.wait())
         try:
             # Nobody answers a request of an engine that is shut down for another turn's sake.
@@ -128,6 +131,13 @@ class OmniEngine:
         finally:
             await stopped(working)
             await stopped(closing)
+
+    async def _answer_or_recite(self, turn: Turn, emit: Emit) -> None:
+        if turn.script:
+            await recite(turn, self.pipeline, emit)
+            return
+        work = TurnWork(turn, self._aura, emit)
+        await work.run()
         if work.speech_failed:
             await self.health()
 
@@ -149,20 +159,3 @@ class OmniEngine:
         self._closing.set()
         omni, self._omni = self._omni, None
         await self._launch.stop(omni)
-
-    def _describe(self, omni: StagedOmni, pipeline: Pipeline) -> Capabilities:
-        return Capabilities(
-            name="AURA",
-            summary=_SUMMARY,
-            sees_pictures=True,
-            languages=("auto", *HEARD_LANGUAGES),
-            voice=pipeline.checkpoint.controls(),
-            sample_rate=pipeline.sample_rate,
-            max_concurrent_turns=_places(omni),
-        )
-
-
-def _places(omni: StagedOmni) -> int:
-    """Turns that every stage can work on at a time."""
-    configs: list[Any] = omni.engine.stage_vllm_configs
-    return int(min(config.scheduler_config.max_num_seqs for config in configs))

@@ -20,8 +20,10 @@ from backend.contract.engine import Progress
 from backend.engines.omni.checkpoint import read_checkpoint
 from backend.engines.omni.doctor.deploy_file import ProfileProblem
 from backend.engines.omni.doctor.profile import Profile, read_profile
+from backend.engines.omni.doctor.stage_plan import PIPELINES
 from backend.engines.omni.pipeline import Pipeline
 from backend.engines.omni.sampling import Overrides, stage_params
+from backend.engines.omni.speech_pipeline import SpeechPipeline
 
 if TYPE_CHECKING:
     from backend.engines.omni.staged import StagedOmni
@@ -81,7 +83,7 @@ class Launch:
         while not self._starting.done():
             seconds = time.monotonic() - started
             # Stages tell nothing of how far they are; the share only shows that time passes.
-            progress(0.9 * seconds / (seconds + 120), f"Starting the four stages ({seconds:.0f} s)")
+            progress(0.9 * seconds / (seconds + 120), f"Starting the stages ({seconds:.0f} s)")
             await asyncio.wait({self._starting}, timeout=_TELL_EVERY_S)
         try:
             return self._starting.result()
@@ -89,15 +91,15 @@ class Launch:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
             raise LaunchFailed(f"The pipeline did not start: {reason}") from error
 
-    def pipeline(self, omni: StagedOmni) -> Pipeline:
-        """The running pipeline with the parameters of this launch."""
-        talker = omni.engine.stage_vllm_configs[2].model_config
-        return Pipeline(
-            omni,
-            read_checkpoint(str(talker.model), talker.hf_config),
-            stage_params(omni.default_sampling_params_list, self.sampling),
-            context=int(omni.engine.stage_vllm_configs[1].model_config.max_model_len),
-        )
+    def pipeline(self, omni: StagedOmni) -> SpeechPipeline:
+        """The running pipeline with the parameters of this launch: a ``Pipeline`` for AURA."""
+        configs = [config.model_config for config in omni.engine.stage_vllm_configs]
+        talker = configs[-2]
+        checkpoint = read_checkpoint(str(talker.model), talker.hf_config)
+        params = stage_params(omni.default_sampling_params_list, self.sampling)
+        if len(configs) == len(PIPELINES["qwen3_tts"]):
+            return SpeechPipeline(omni, checkpoint, params)
+        return Pipeline(omni, checkpoint, params, context=int(configs[1].max_model_len))
 
     async def stop(self, omni: StagedOmni | None) -> None:
         """End the processes; a start under way is broken off."""
@@ -119,7 +121,7 @@ class Launch:
 
         with tempfile.TemporaryDirectory() as folder:
             return StagedOmni(
-                model=profile.stages[1].model,
+                model=profile.model,
                 deploy_config=str(self._deploy_file(Path(folder))),
                 stage_init_timeout=self.stage_timeout_s,
                 init_timeout=4 * self.stage_timeout_s,

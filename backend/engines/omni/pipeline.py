@@ -1,23 +1,25 @@
-"""The AURA pipeline as a turn uses it: hear a clip, think about a question, speak a sentence."""
+"""The AURA pipeline as a turn uses it: hear a clip, think about a question, and speak."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from backend.contract.engine import Capabilities
 from backend.contract.errors import Field, TurnRefused
 from backend.contract.media import AudioClip
 from backend.contract.turn import Turn
 from backend.conversation.languages import language_name
 from backend.conversation.plain_text import plain
-from backend.engines.omni.checkpoint import TtsCheckpoint
-from backend.engines.omni.outputs import StageOutput, read_output
+from backend.engines.omni.checkpoint import HEARD_LANGUAGES, TtsCheckpoint
+from backend.engines.omni.outputs import StageOutput
 from backend.engines.omni.pictures import vision_input, vision_tokens
 from backend.engines.omni.prompts import fitting_history, hearing_prompt, system_with_history
 from backend.engines.omni.sampling import for_look, for_reply
-from backend.engines.omni.voice_fields import voice_fields
+from backend.engines.omni.speech_pipeline import SpeechPipeline
 
 if TYPE_CHECKING:
     from backend.engines.omni.staged import StagedOmni
@@ -25,9 +27,13 @@ if TYPE_CHECKING:
 _CHAT_TOKENS = 32
 """Room for the tokens that open and close the turns of a prompt."""
 
+_SUMMARY = "Qwen3-ASR hears, AURA looks and thinks, Qwen3-TTS speaks. It may choose to stay silent."
 
-class Pipeline:
-    """A running pipeline, with the parameters that all turns share."""
+
+class Pipeline(SpeechPipeline):
+    """All four stages of AURA, with the parameters that all turns share."""
+
+    talker = 2
 
     def __init__(
         self, omni: StagedOmni, checkpoint: TtsCheckpoint, params: Sequence[Any], context: int
@@ -40,11 +46,21 @@ class Pipeline:
             params: Sampling parameters, one for each stage.
             context: Tokens that prompt and reply of the thinking stage may have together.
         """
-        self.omni = omni
-        self._params = params
-        self.checkpoint = checkpoint
+        super().__init__(omni, checkpoint, params)
         self.context = context
-        self.sample_rate = 24_000
+
+    def describe(self) -> Capabilities:
+        """What an engine on this pipeline can do."""
+        return replace(
+            super().describe(),
+            name="AURA",
+            summary=_SUMMARY,
+            sees_pictures=True,
+            languages=("auto", *HEARD_LANGUAGES),
+            voice=self.checkpoint.controls(),
+            hears_ahead=True,
+            answers=True,
+        )
 
     def hear(self, clip: AudioClip, language: str, request_id: str) -> AsyncGenerator[StageOutput]:
         """Recognise one clip of at most 30 s; ``language`` is a code or ``auto``."""
@@ -82,19 +98,6 @@ class Pipeline:
             async for _ in run:
                 pass
 
-    async def speak(
-        self, words: str, fields: dict[str, Any], request_id: str
-    ) -> AsyncGenerator[StageOutput]:
-        """Speak one sentence with the voice of ``fields``; see ``voice``."""
-        prompt = await asyncio.to_thread(self._speech_input, words, fields)
-        async with aclosing(self._run(2, prompt, request_id, self._params)) as outputs:
-            async for output in outputs:
-                yield output
-
-    def voice(self, turn: Turn) -> dict[str, Any]:
-        """The voice that the turn asks for, as the pipeline's fields."""
-        return voice_fields(turn.settings.voice, self.checkpoint)
-
     def _prompt_for(self, turn: Turn, question: str) -> dict[str, Any]:
         settings = turn.settings
         fixed = f"{settings.system_prompt}\n{question}"
@@ -112,19 +115,5 @@ class Pipeline:
         prompt = self.omni.input_of(1, plain(question), {"additional_information": info})
         return {"prompt": prompt["prompt"], "multi_modal_data": seen or None}
 
-    def _speech_input(self, words: str, fields: dict[str, Any]) -> dict[str, Any]:
-        request: dict[str, Any] = {"additional_information": fields}
-        if fields["tts_pass_token_ids"][0]:
-            ids = self.omni.tokenizer(1).encode(plain(words), add_special_tokens=False)
-            request["said_ids"] = ids
-        return self.omni.input_of(2, plain(words), request)
-
     def _count(self, text: str) -> int:
         return len(self.omni.tokenizer(1).encode(text, add_special_tokens=False))
-
-    async def _run(
-        self, stage: int, prompt: dict[str, Any], request_id: str, params: Sequence[Any]
-    ) -> AsyncGenerator[StageOutput]:
-        async with aclosing(self.omni.run(stage, prompt, request_id, params)) as outputs:
-            async for output in outputs:
-                yield read_output(output)

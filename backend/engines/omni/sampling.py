@@ -1,7 +1,8 @@
-"""Sampling parameters of the four stages: the deploy file's, with what a turn and the app set."""
+"""Sampling parameters of the stages: the deploy file's, with what a turn and the app set."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,15 @@ SILENT_ID = 151669
 """``<|silent|>`` in AURA v1 on Qwen3-VL."""
 
 STAGES = ("hear", "think", "speak", "sound")
-"""Names of the pipeline's stages in settings, in its order."""
+"""Names of the stages in settings; a pipeline that only speaks has the last two."""
+
+FRAMES_A_SECOND = 12.5
+"""Rate of Qwen3-TTS's codec: a frame for every 1920 samples at 24 kHz."""
+
+_LEAST_SPEECH_S = 10.0
+_SPEECH_S_A_CHARACTER = 1.0
+"""Longest speech: English takes 0.07 s a character, Chinese 0.25 s. The slowest delivery that a
+style may ask for ends by itself far below; a talker that lost its way does not, and ends here."""
 
 Overrides = Mapping[str, Mapping[str, Any]]
 """Fields of vLLM's ``SamplingParams`` by stage name."""
@@ -30,12 +39,15 @@ def stage_params(defaults: Sequence[Any], overrides: Overrides) -> list[Any]:
     """
     from vllm.sampling_params import RequestOutputKind
 
-    if unknown := set(overrides) - set(STAGES):
-        raise ValueError(f"There is no stage {', '.join(sorted(unknown))}: use {STAGES}.")
+    stages = STAGES[-len(defaults) :]
+    if unknown := set(overrides) - set(stages):
+        raise ValueError(f"There is no stage {', '.join(sorted(unknown))}: use {stages}.")
     params = []
-    for name, default in zip(STAGES, defaults, strict=True):
+    for name, default in zip(stages, defaults, strict=True):
         fixed = {"output_kind": RequestOutputKind.DELTA}
         params.append(_changed(default, {**overrides.get(name, {}), **fixed}))
+    if "think" not in stages:
+        return params
     thinking = params[1]
     stops = [*(thinking.stop_token_ids or ()), SILENT_ID]
     changes = {"skip_special_tokens": False, "stop_token_ids": list(dict.fromkeys(stops))}
@@ -53,6 +65,23 @@ def for_reply(params: Sequence[Any], max_reply_tokens: int) -> list[Any]:
 def for_look(params: Sequence[Any]) -> list[Any]:
     """The same for a look ahead: the prompt is read, and the one token that it gives is dropped."""
     return for_reply(params, 1)
+
+
+def for_speech(params: Sequence[Any], talker: int, words: str, seed: int | None) -> list[Any]:
+    """The same for one sentence: room for slow speech but not for endless speech, and the seed."""
+    own = params[talker]
+    longest = math.ceil(FRAMES_A_SECOND * speech_limit_s(words))
+    changes: dict[str, Any] = {"max_tokens": max(own.min_tokens, min(own.max_tokens, longest))}
+    if seed is not None:
+        # The talker draws a frame's first code, its code predictor the others.
+        drawn = {**(own.extra_args or {}), "tts_local_seed": seed}
+        changes |= {"seed": seed, "extra_args": drawn}
+    return [*params[:talker], _changed(own, changes), *params[talker + 1 :]]
+
+
+def speech_limit_s(words: str) -> float:
+    """Seconds after which no delivery of ``words`` is still at work."""
+    return _LEAST_SPEECH_S + _SPEECH_S_A_CHARACTER * len(words)
 
 
 def _changed(params: Any, changes: Mapping[str, Any]) -> Any:

@@ -11,33 +11,61 @@ import asyncio
 import logging
 from contextlib import aclosing
 
-from backend.contract.events import Notice, SpeechChunk, Stage, StageStarted
+from backend.contract.events import Notice, ReplyText, SpeechChunk, Stage, StageStarted
 from backend.contract.turn import Turn
+from backend.conversation.sentences import MAX_PIECE_CHARS, cut_all
 from backend.conversation.speech_text import speakable
 from backend.engines.events import Emit
+from backend.engines.failures import plainly
 from backend.engines.omni.outputs import StageClock, StageOutput
-from backend.engines.omni.pipeline import Pipeline
+from backend.engines.omni.speech_pipeline import SpeechPipeline
 
 _log = logging.getLogger(__name__)
 
+_RECITAL_FAILED = "The voice failed while it spoke this text. Try again."
+
+
+async def recite(turn: Turn, pipeline: SpeechPipeline, emit: Emit) -> None:
+    """Speak the turn's script as it is, piece by piece.
+
+    Raises:
+        StageFailed: A piece could not be spoken; the rest is not, for a text with a hole in it
+            is another text.
+    """
+    speech = SpokenReply(turn, pipeline, emit)
+    for piece in cut_all(turn.script):
+        emit(ReplyText(turn_id=turn.id, delta=piece))
+        speech.say(piece)
+    speech.end()
+    with plainly(_RECITAL_FAILED):
+        await speech.run()
+
 
 class SpokenReply:
-    """Speaks one turn's reply; a failure costs the sound of a sentence and not the turn."""
+    """Speaks one turn's reply; a failure costs the sound of a sentence and not the turn.
 
-    def __init__(self, turn: Turn, pipeline: Pipeline, emit: Emit) -> None:
+    Of a script nothing is left out: there, a failure is raised.
+    """
+
+    def __init__(self, turn: Turn, pipeline: SpeechPipeline, emit: Emit) -> None:
         """Take the turn whose voice speaks; nothing starts yet."""
         self._turn = turn
         self._pipeline = pipeline
         self._emit = emit
         self._sentences: asyncio.Queue[str | None] = asyncio.Queue()
-        self._clocks = StageClock(Stage.SPEAK, 2), StageClock(Stage.SOUND, 3)
+        talker = pipeline.talker
+        self._clocks = StageClock(Stage.SPEAK, talker), StageClock(Stage.SOUND, talker + 1)
         self.failed = False
 
     def say(self, sentence: str) -> None:
         """Take the next sentence as it was written."""
         words = speakable(sentence)
-        if words and self._turn.settings.spoken:
-            self._sentences.put_nowait(words)
+        if not words or not self._turn.settings.spoken:
+            return
+        # A block of code comes in one piece, and may be longer than the talker can speak at once.
+        for piece in [words] if len(words) <= MAX_PIECE_CHARS else cut_all(words):
+            if any(character.isalnum() for character in piece):
+                self._sentences.put_nowait(piece.strip())
 
     def end(self) -> None:
         """There are no more sentences."""
@@ -53,6 +81,8 @@ class SpokenReply:
             try:
                 await self._speak(words, voice, f"{self._turn.id}-{number}")
             except Exception:
+                if self._turn.script:
+                    raise
                 _log.exception("Speech of turn %s failed", self._turn.id)
                 self._tell_failure()
         for clock in self._clocks:
@@ -60,8 +90,8 @@ class SpokenReply:
                 self._emit(timing)
 
     async def _speak(self, words: str, voice: dict[str, object], request_id: str) -> None:
-        last = StageOutput()
-        async with aclosing(self._pipeline.speak(words, voice, request_id)) as outputs:
+        last, seed = StageOutput(), self._turn.settings.seed
+        async with aclosing(self._pipeline.speak(words, voice, request_id, seed)) as outputs:
             async for last in outputs:
                 if last.sample_rate and len(last.pcm):
                     self._emit(

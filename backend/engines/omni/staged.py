@@ -23,15 +23,16 @@ from vllm_omni.engine.async_omni_engine import AsyncOmniEngine
 from vllm_omni.engine.messages import StageSubmissionMessage
 from vllm_omni.engine.orchestrator import Orchestrator, OrchestratorRequestState
 from vllm_omni.entrypoints.async_omni import AsyncOmni
+from vllm_omni.model_executor.stage_input_processors.aura_omni import aura2tts
 
 _FIRST_STAGE = "first_stage"
 TRANSCRIPT, TEXT, AUDIO = "transcript", "text", "audio"
-_ENDS_WITH = {0: TRANSCRIPT, 1: TEXT, 2: AUDIO}
-"""The output that ends a request, by the stage that it begins at."""
+_ENDS_WITH = {4: TRANSCRIPT, 3: TEXT, 2: AUDIO}
+"""The output that ends a request, by the number of stages from where it begins to the last."""
 
 
 class StagedOmni(AsyncOmni):
-    """An AURA pipeline in which each part can be asked for by itself."""
+    """AURA, in which each part can be asked for by itself, or Qwen3-TTS, which is its last part."""
 
     engine: StagedEngine
 
@@ -41,7 +42,7 @@ class StagedOmni(AsyncOmni):
     def run(
         self, first_stage: int, prompt: dict[str, Any], request_id: str, params: Sequence[Any]
     ) -> AsyncGenerator[Any]:
-        """Run the stages from ``first_stage`` on: 0 to hear, 1 to think, 2 to speak.
+        """Run the stages from ``first_stage`` on: 0 of AURA to hear, 1 to think, 2 to speak.
 
         Args:
             first_stage: Where the request begins.
@@ -56,7 +57,7 @@ class StagedOmni(AsyncOmni):
             {**prompt, _FIRST_STAGE: first_stage},
             request_id=request_id,
             sampling_params_list=params,
-            output_modalities=[_ENDS_WITH[first_stage]],
+            output_modalities=[_ENDS_WITH[len(self.engine.stage_clients) - first_stage]],
         )
         return outputs
 
@@ -66,11 +67,13 @@ class StagedOmni(AsyncOmni):
         Raises:
             ValueError: The pipeline cannot make an input of this.
         """
-        bridge = self.engine.stage_clients[stage].custom_process_input_func
+        # Before the talker of Qwen3-TTS there is no stage; AURA's bridge makes the same input.
+        bridge = self.engine.stage_clients[stage].custom_process_input_func or aura2tts
         inputs = bridge([_Said(text, request.get("said_ids", ()))], [request], True)
         if not inputs:
             raise ValueError("There is nothing to say in this.")
-        return dict(inputs[0])
+        # A first stage takes the mere name of sound or pictures for some, also where none are.
+        return {name: part for name, part in inputs[0].items() if part is not None}
 
     def tokenizer(self, stage: int) -> Any:
         """The tokenizer of a stage that reads text."""
@@ -84,13 +87,15 @@ class StagedEngine(AsyncOmniEngine):
 
     def _initialize_stages(self, stage_init_timeout: int) -> None:
         super()._initialize_stages(stage_init_timeout)
+        self._adding: dict[int, threading.Lock] = defaultdict(threading.Lock)
+        if _ENDS_WITH[len(self.stage_clients)] != TRANSCRIPT:
+            return
         # The words that were heard are an output too: the page shows them.
         hearing = self.stage_clients[0]
         hearing.final_output, hearing.final_output_type = True, TRANSCRIPT
         self.stage_metadata[0] = replace(
             self.stage_metadata[0], final_output=True, final_output_type=TRANSCRIPT
         )
-        self._adding: dict[int, threading.Lock] = defaultdict(threading.Lock)
 
     def _create_orchestrator(self, **options: Any) -> StagedOrchestrator:
         self._orchestrator = StagedOrchestrator(**options)

@@ -12,9 +12,7 @@ from backend.contract.voice import VoiceSpec
 from backend.conversation.languages import language_name
 from backend.conversation.plain_text import plain
 from backend.engines.omni.checkpoint import TtsCheckpoint, speaker_name
-
-_CODEC_FRAMES_A_SECOND = 12.5
-"""Rate of Qwen3-TTS's codec: a frame for every 1920 samples at 24 kHz."""
+from backend.engines.omni.sampling import FRAMES_A_SECOND
 
 _NO_WORDS = "-"
 """The bridge asks for reference text also where the talker does not read it."""
@@ -30,6 +28,8 @@ def voice_fields(voice: VoiceSpec, checkpoint: TtsCheckpoint) -> dict[str, Any]:
     }
     if voice.style.strip():
         fields["tts_instruct"] = [plain(voice.style.strip())]
+    if checkpoint.kind == "VoiceDesign":
+        return fields
     if checkpoint.kind == "CustomVoice":
         speaker = speaker_name(voice.speaker) if voice.speaker.strip() else checkpoint.speakers[0]
         return fields | {"tts_speaker": [speaker]}
@@ -42,7 +42,7 @@ def voice_fields(voice: VoiceSpec, checkpoint: TtsCheckpoint) -> dict[str, Any]:
         "tts_x_vector_only_mode": [voice.x_vector_only],
     }
     if not voice.x_vector_only:
-        frames = math.ceil(clip.duration_s * _CODEC_FRAMES_A_SECOND)
+        frames = math.ceil(clip.duration_s * FRAMES_A_SECOND)
         fields["tts_ref_code_length"] = [frames]
     return fields
 

@@ -10,36 +10,44 @@ from backend.contract.media import AudioClip, VideoFrames
 from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceMode, VoiceSpec
 from backend.engines.omni.pipeline import Pipeline
+from backend.engines.omni.speech_pipeline import SpeechPipeline
 
 _RATE = 16000
 
 
-async def warm_up(pipeline: Pipeline) -> None:
-    """Hear a second of noise, look at two grey frames, and say a word.
+async def warm_up(pipeline: SpeechPipeline) -> None:
+    """Hear a second of noise, look at two grey frames, and say a word: what the pipeline can.
 
     Raises:
         Exception: Whatever a stage raises: the pipeline would fail on a person's turn too.
     """
     noise = np.random.default_rng(0).normal(0, 0.05, _RATE * 2).astype(np.float32)
     clip = AudioClip(noise, _RATE)
-    async with aclosing(pipeline.hear(clip, "auto", "warm-hear")) as outputs:
-        async for _ in outputs:
-            pass
     turn = Turn("warm-up", 0, frames=_frames(), settings=_settings(pipeline, clip))
-    prompt = await pipeline.prompt_for(turn, "Hello.")
-    async with aclosing(pipeline.think(prompt, 4, "warm-think")) as outputs:
-        async for _ in outputs:
-            pass
+    if isinstance(pipeline, Pipeline):
+        await _hear_and_think(pipeline, clip, turn)
     async with aclosing(pipeline.speak("Hello.", pipeline.voice(turn), "warm-speak")) as outputs:
         async for output in outputs:
             pipeline.sample_rate = output.sample_rate or pipeline.sample_rate
 
 
-def _settings(pipeline: Pipeline, clip: AudioClip) -> TurnSettings:
-    if pipeline.checkpoint.controls().modes[0] is VoiceMode.NAMED:
-        return TurnSettings()
-    voice = VoiceSpec(reference_audio=clip, reference_text="Hello there.")
-    return TurnSettings(voice=voice)
+async def _hear_and_think(pipeline: Pipeline, clip: AudioClip, turn: Turn) -> None:
+    async with aclosing(pipeline.hear(clip, "auto", "warm-hear")) as outputs:
+        async for _ in outputs:
+            pass
+    prompt = await pipeline.prompt_for(turn, "Hello.")
+    async with aclosing(pipeline.think(prompt, 4, "warm-think")) as outputs:
+        async for _ in outputs:
+            pass
+
+
+def _settings(pipeline: SpeechPipeline, clip: AudioClip) -> TurnSettings:
+    voices = {
+        VoiceMode.NAMED: VoiceSpec(),
+        VoiceMode.CLONE: VoiceSpec(reference_audio=clip, reference_text="Hello there."),
+        VoiceMode.DESIGN: VoiceSpec(style="A calm voice."),
+    }
+    return TurnSettings(voice=voices[pipeline.checkpoint.controls().modes[0]])
 
 
 def _frames() -> VideoFrames:

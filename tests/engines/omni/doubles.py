@@ -23,6 +23,8 @@ def measured(*stages: int, first_ms: float = 10.0, total_ms: float = 20.0) -> di
 class ScriptedPipeline:
     """Stands in for ``Pipeline``; every request that is open is in ``running``."""
 
+    talker = 2
+
     def __init__(self, reply: str | list[str] = "Hello there.", heard: str = "A question.") -> None:
         self.reply = [reply] if isinstance(reply, str) else reply
         self.heard = heard
@@ -30,6 +32,7 @@ class ScriptedPipeline:
         self.clips: list[float] = []
         self.questions: list[str] = []
         self.spoken: list[str] = []
+        self.seeds: list[int | None] = []
         self.looked = asyncio.Event()
         self.on_word: Callable[[], object] = lambda: asyncio.sleep(0)
         self.on_speak: Callable[[str], object] = lambda words: asyncio.sleep(0)
@@ -69,9 +72,12 @@ class ScriptedPipeline:
     def voice(self, turn: Turn) -> dict:
         return {}
 
-    async def speak(self, words: str, fields: dict, request_id: str) -> AsyncGenerator[StageOutput]:
+    async def speak(
+        self, words: str, fields: dict, request_id: str, seed: int | None = None
+    ) -> AsyncGenerator[StageOutput]:
         async for _ in self._open(request_id):
             self.spoken.append(words)
+            self.seeds.append(seed)
             await self.on_speak(words)
             level = len(self.spoken) / 100
             for _ in range(2):

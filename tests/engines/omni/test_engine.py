@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,10 +11,14 @@ import pytest
 
 from backend.contract.engine import Capabilities
 from backend.contract.errors import EngineFailed, TurnRefused
+from backend.contract.events import ReplyText, StageStarted
 from backend.contract.media import AudioClip
 from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceControls
+from backend.conversation.sentences import MAX_PIECE_CHARS
+from backend.engines.failures import StageFailed
 from backend.engines.omni.engine import OmniEngine
+from backend.engines.omni.sampling import speech_limit_s
 from tests.engines.omni.doubles import ScriptedPipeline
 
 
@@ -45,6 +50,7 @@ def engine():
         languages=("auto",),
         voice=VoiceControls(speakers=("Vivian",)),
         sample_rate=24_000,
+        recites=True,
     )
     return engine
 
@@ -85,6 +91,62 @@ async def test_a_turn_out_of_bounds_reaches_no_model(engine):
     with pytest.raises(TurnRefused):
         await told(engine, text="Hi", settings=TurnSettings(max_reply_tokens=0))
     assert engine._pipeline.questions == []
+
+
+@pytest.mark.parametrize(
+    ("turn", "code"),
+    [
+        ({"text": "Who are you?"}, "only_scripts"),
+        ({}, "only_scripts"),
+        ({"script": "Hi.", "text": "Hi."}, "script_and_question"),
+        ({"script": "..."}, "nothing_to_say"),
+        ({"script": "Hi.", "settings": TurnSettings(seed=-1)}, "seed"),
+        ({"script": "Hi.", "settings": TurnSettings(seed=2**32)}, "seed"),
+    ],
+)
+async def test_an_engine_that_only_speaks_takes_nothing_else(engine, turn, code):
+    engine._capabilities = replace(engine.capabilities, answers=False)
+    with pytest.raises(TurnRefused) as refusal:
+        await told(engine, **turn)
+    assert refusal.value.code == code
+    assert engine._pipeline.spoken == []
+
+
+async def test_a_script_is_spoken_as_it_is_and_nobody_thinks(engine):
+    script = "One is **first**. Then comes two!\n\n```\nthree = 3\n```\n---\nFour"
+    events = await told(engine, script=script, settings=TurnSettings(seed=7))
+    assert "".join(e.delta for e in events if isinstance(e, ReplyText)) == script
+    spoken = ["One is first.", "Then comes two!", "three equals 3", "Four"]
+    assert engine._pipeline.spoken == spoken
+    assert engine._pipeline.seeds == [7] * 4
+    assert engine._pipeline.questions == []
+    assert [e.stage for e in events if isinstance(e, StageStarted)] == ["speak"]
+
+
+async def test_a_block_that_is_too_long_to_speak_at_once_is_cut(engine):
+    code = " ".join(f"word{number}" for number in range(200))
+    await told(engine, script=f"```\n{code}\n```")
+    spoken = engine._pipeline.spoken
+    assert " ".join(spoken) == code
+    assert max(map(len, spoken)) <= MAX_PIECE_CHARS
+
+
+async def test_a_script_with_a_piece_that_cannot_be_spoken_fails(engine):
+    async def fail_at_two(words: str) -> None:
+        if "Two" in words:
+            raise RuntimeError("talker")
+
+    engine._pipeline.on_speak = fail_at_two
+    with pytest.raises(StageFailed, match="voice failed"):
+        await told(engine, script="One. Two. Three.")
+    assert engine._pipeline.spoken == ["One.", "Two."]
+    assert engine._pipeline.running == set()
+
+
+def test_the_longest_speech_leaves_room_for_slow_delivery():
+    words = "x" * MAX_PIECE_CHARS
+    assert speech_limit_s("Hi.") > 10
+    assert speech_limit_s(words) > 10 * MAX_PIECE_CHARS / 15
 
 
 async def test_an_engine_that_is_not_loaded_is_not_healthy():

@@ -21,15 +21,16 @@ from backend.engines.omni.voice_fields import voice_fields
 RATE = 16000
 
 
-def checkpoint(kind: str):
+def checkpoint(kind: str, size: str = "1b7"):
     talker = SimpleNamespace(
         spk_id={"serena": 1, "vivian": 2, "uncle_fu": 3} if kind == "custom_voice" else {},
         codec_language_id={"chinese": 2055, "english": 2050, "beijing_dialect": 2074},
     )
-    return read_checkpoint("tts", SimpleNamespace(tts_model_type=kind, talker_config=talker))
+    config = SimpleNamespace(tts_model_type=kind, tts_model_size=size, talker_config=talker)
+    return read_checkpoint("tts", config)
 
 
-NAMED, BASE = checkpoint("custom_voice"), checkpoint("base")
+NAMED, BASE, DESIGN = map(checkpoint, ("custom_voice", "base", "voice_design"))
 
 
 def sound(seconds: float = 3.0, level: float = 0.1) -> AudioClip:
@@ -99,6 +100,12 @@ def test_controls_say_what_the_checkpoint_can_do():
         (VoiceSpec(mode=VoiceMode.CLONE), NAMED, "voice_mode"),
         (VoiceSpec(reference_audio=sound()), NAMED, "reference_unused"),
         (VoiceSpec(style="x" * 501), NAMED, "style_too_long"),
+        (VoiceSpec(style="x" * 501), DESIGN, "style_too_long"),
+        (VoiceSpec(), DESIGN, "style_missing"),
+        (replace(CLONE, reference_text="word " * 300), BASE, "reference_text_long"),
+        (VoiceSpec(style="?!"), DESIGN, "style_missing"),
+        (VoiceSpec(style="warm", speaker="Vivian"), DESIGN, "unknown_voice"),
+        (VoiceSpec(style="warm", reference_audio=sound()), DESIGN, "reference_unused"),
         (VoiceSpec(language="fr"), NAMED, "voice_language"),
         (VoiceSpec(mode=VoiceMode.NAMED), BASE, "voice_mode"),
         (VoiceSpec(), BASE, "reference_missing"),
@@ -125,6 +132,22 @@ def test_style_of_exactly_the_limit_is_taken():
     assert check_voice(VoiceSpec(style="x" * 500), NAMED.controls()) is None
 
 
+def test_a_made_up_voice_is_its_description():
+    voice = VoiceSpec(style=" An old sailor. ")
+    fields = voice_fields(voice, DESIGN)
+    assert fields["tts_task_type"] == ["VoiceDesign"]
+    assert fields["tts_instruct"] == ["An old sailor."]
+    assert not {"tts_speaker", "tts_ref_audio"} & set(fields)
+    controls = DESIGN.controls()
+    assert controls.modes == (VoiceMode.DESIGN,)
+    assert (controls.speakers, controls.style_chars) == ((), 500)
+    assert check_voice(voice, controls) is None
+
+
+def test_the_small_checkpoint_follows_no_style():
+    assert checkpoint("custom_voice", "0b6").controls().style_chars == 0
+
+
 def test_a_checkpoint_of_another_kind_cannot_be_used():
-    with pytest.raises(ValueError, match="voice_design"):
-        checkpoint("voice_design")
+    with pytest.raises(ValueError, match="singing"):
+        checkpoint("singing")
