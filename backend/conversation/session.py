@@ -12,6 +12,7 @@ from backend.contract.errors import TurnRefused
 from backend.contract.events import Event, Outcome
 from backend.contract.media import AudioClip, VideoFrames
 from backend.contract.turn import Turn, TurnSettings
+from backend.contract.voice import VoiceSpec
 from backend.conversation.history import exchanges
 from backend.conversation.record import TurnRecord
 from backend.conversation.recording import Recording
@@ -68,6 +69,8 @@ class Session:
         self.recording = Recording(max_recording_s)
         self.settings = TurnSettings()
         """What holds for the questions of a call."""
+        self.kept_voice: VoiceSpec | None = None
+        """A voice of the library, in place of the one that the settings choose."""
         self.generation = 0
         self.records: list[TurnRecord] = []
         self.listeners: set[Listener] = set()
@@ -114,9 +117,8 @@ class Session:
             raise TurnRefused("empty_turn", "Type, say or show something first.")
         self.interrupt()
         turn = self.next_turn(heard)
-        turn = replace(
-            turn, text=text, audio=audio, frames=frames, settings=settings or self.settings
-        )
+        settings = self._voiced(settings or self.settings)
+        turn = replace(turn, text=text, audio=audio, frames=frames, settings=settings)
         stream = self._submit(turn)
         record = TurnRecord(turn, attachments, notices=list(notices), unasked=unasked)
         record.item_id = item_id or record.item_id
@@ -133,8 +135,11 @@ class Session:
             generation=self.generation,
             heard=heard,
             history=exchanges(self.records),
-            settings=self.settings,
+            settings=self._voiced(self.settings),
         )
+
+    def _voiced(self, settings: TurnSettings) -> TurnSettings:
+        return replace(settings, voice=self.kept_voice) if self.kept_voice else settings
 
     def interrupt(self, *, by_speech: bool = False) -> None:
         """Stop the turn under way; whatever still comes of it is dropped.

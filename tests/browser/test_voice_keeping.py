@@ -13,7 +13,7 @@ from backend.contract.events import SpeechChunk
 from backend.contract.voice import VoiceControls, VoiceMode
 from backend.runtime.engine_thread import EngineThread
 from tests.browser.test_voice_lab import open_lab, speak
-from tests.browser.world import World
+from tests.browser.world import World, last_turn, send
 from tests.scripted_engine import RATE, ScriptedEngine, tone
 from tests.serving import serve
 
@@ -123,6 +123,25 @@ async def test_a_kept_voice_is_spoken_with_and_found_after_a_reload(lab, world):
     voice = world.engine.runs[-1].settings.voice
     assert (voice.mode, voice.reference_text) == (VoiceMode.CLONE, SAID)
     assert voice.reference_audio.sample_rate == 24_000
+
+
+async def test_the_conversation_answers_in_a_kept_voice_until_it_is_taken_away(lab, world):
+    await keep(lab)
+    await lab.get_by_text("Kept voices", exact=True).click()
+    await button(lab, "Use Anna in the conversation").click()
+    await button(lab, "Stop using Anna in the conversation").wait_for()
+    await send(lab, "Hello.")
+    await last_turn(lab)
+    assert world.engine.runs[-1].settings.voice.reference_text == SAID
+    await lab.reload()
+    await lab.wait_for_selector(".engine[data-state=ready]")
+    await lab.get_by_text("Voice lab", exact=True).click()
+    await lab.get_by_text("Kept voices", exact=True).click()
+    await button(lab, "Stop using Anna in the conversation").click()
+    await button(lab, "Use Anna in the conversation").wait_for()
+    await send(lab, "Hello again.")
+    await last_turn(lab, count=2)
+    assert world.engine.runs[-1].settings.voice.mode is not VoiceMode.CLONE
 
 
 async def test_a_name_is_used_again_only_to_replace(lab):

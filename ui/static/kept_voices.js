@@ -2,18 +2,23 @@
 
 import { button, make, say } from "./dom.js";
 import { NotSpoken, answerOf } from "./speech_stream.js";
-import { audioUrl, changeVoice, deleteVoice } from "./voice_api.js";
+import { audioUrl, changeVoice, deleteVoice, useVoice } from "./voice_api.js";
 import { ownerHeaders } from "./voice_owner.js";
 
 const NONE = "No voice is kept yet.";
+/** Where this tab remembers the voice of its conversation, beside the conversation's id. */
+const USED = "omni-live-used-voice";
 const NOT_HERE = "The engine that runs here cannot speak with it.";
 
 export class KeptVoices {
   #changed;
+  #sessionId;
 
-  /** @param {() => void} changed The list has to be fetched anew. */
-  constructor(changed) {
+  /** @param {() => void} changed The list has to be fetched anew.
+   *  @param {() => string} sessionId Of the page's conversation. */
+  constructor(changed, sessionId) {
     this.#changed = changed;
+    this.#sessionId = sessionId;
     this.element = make("details", "lab-section");
     this.element.id = "kept-voices";
     this.element.append(make("summary", "", "Kept voices"));
@@ -34,6 +39,12 @@ export class KeptVoices {
     this.list.replaceChildren(...kept.map((voice) => this.#line(voice)));
   }
 
+  /** Tells an app that may have been restarted which voice the conversation has. */
+  async restore(voices) {
+    const used = voices.find((voice) => voice.id === remembered());
+    if (used?.usable) await this.#do(() => useVoice(used.id, this.#sessionId(), true), false);
+  }
+
   #line(voice) {
     const line = make("li", "take");
     line.append(voice.own ? this.#nameBox(voice) : make("p", "take-text", voice.name));
@@ -44,6 +55,7 @@ export class KeptVoices {
     ];
     line.append(make("p", "aside", facts.filter(Boolean).join(" ")));
     const row = line.appendChild(make("div", "take-buttons"));
+    if (voice.usable) row.append(this.#useButton(voice));
     row.append(button("▶ Recording", `Hear the recording of ${voice.name}`, () => this.#hear(voice)));
     if (!voice.own) return line;
     row.append(
@@ -53,6 +65,21 @@ export class KeptVoices {
       this.#deleteButton(voice),
     );
     return line;
+  }
+
+  #useButton(voice) {
+    const used = voice.id === remembered();
+    const use = button(
+      used ? "✓ In the conversation" : "Use in the conversation",
+      `${used ? "Stop using" : "Use"} ${voice.name} in the conversation`,
+      () =>
+        this.#do(async () => {
+          await useVoice(voice.id, this.#sessionId(), !used);
+          remember(used ? "" : voice.id);
+        }),
+    );
+    use.setAttribute("aria-pressed", String(used));
+    return use;
   }
 
   #nameBox(voice) {
@@ -79,10 +106,10 @@ export class KeptVoices {
     return remove;
   }
 
-  async #do(action) {
+  async #do(action, changes = true) {
     try {
       await action();
-      this.#changed();
+      if (changes) this.#changed();
     } catch (error) {
       if (!(error instanceof NotSpoken)) throw error;
       say(this.error, error.message);
@@ -100,5 +127,21 @@ export class KeptVoices {
       if (!(error instanceof NotSpoken)) throw error;
       say(this.error, error.message);
     }
+  }
+}
+
+function remembered() {
+  try {
+    return sessionStorage.getItem(USED);
+  } catch {
+    return null; // blocked storage: the app remembers it as long as it runs
+  }
+}
+
+function remember(id) {
+  try {
+    sessionStorage.setItem(USED, id);
+  } catch {
+    // As above.
   }
 }

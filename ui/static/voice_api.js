@@ -27,6 +27,13 @@ export const checkClip = (clip, words, soundOnly) =>
 /** Keeps a voice; `fields` as the route names them. */
 export const keepVoice = (fields) => told("voices", form(fields));
 
+/** Has the conversation of this page answer in a voice, or in that of the settings again. */
+export const useVoice = (id, sessionId, on) =>
+  told(`voices/${id}/conversation`, {
+    method: on ? "PUT" : "DELETE",
+    headers: { "X-Omni-Session": sessionId },
+  });
+
 export const deleteVoice = (id) => told(`voices/${id}`, { method: "DELETE" });
 
 /** @param {object} change Its `name`, or whether it is `shared`. */

@@ -24,7 +24,10 @@ export class VoiceLab {
   #takes = 0;
   #ready = "";
   #keeper = new VoiceKeeper(() => this.#loadVoices());
-  #keptVoices = new KeptVoices(() => this.#loadVoices());
+  #keptVoices = new KeptVoices(
+    () => this.#loadVoices(),
+    () => this.#page.sessionId,
+  );
 
   /** @param {object} page
    *  @param {import("./player.js").Player} player */
@@ -80,7 +83,7 @@ export class VoiceLab {
     say(this.#form.cannot, recites ? "" : CANNOT);
     this.#form.speed.parentElement.hidden = !changesSpeed;
     this.#form.speak.disabled = !recites;
-    this.#loadVoices();
+    this.#loadVoices().then((voices) => this.#keptVoices.restore(voices));
   }
 
   /** Has the text spoken, in a new take. */
@@ -156,9 +159,11 @@ export class VoiceLab {
           .map(({ id, name }) => new Option(name, id, false, id === chosen)),
       );
       this.#keptVoices.show(voices);
+      return voices;
     } catch (error) {
       if (!(error instanceof NotSpoken)) throw error;
       this.#fail(error.message);
+      return [];
     }
   }
 

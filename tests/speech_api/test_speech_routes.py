@@ -24,11 +24,13 @@ from openai import (
 from backend.contract.errors import TurnRefused
 from backend.contract.events import SpeechChunk
 from backend.contract.voice import VoiceControls, VoiceMode
+from backend.conversation.registry import SessionRegistry
 from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.errors import answer_errors
 from backend.speech_api.formats import SpeechFormat
 from backend.speech_api.routes import make_speech_router
+from backend.speech_api.use_routes import make_use_router
 from backend.speech_api.voice_routes import make_voice_router
 from backend.voices.library import VoiceLibrary
 from tests.realtime.sounds import QUESTION
@@ -74,6 +76,7 @@ def url(engine, tmp_path):
     app = FastAPI(lifespan=run_engine)
     app.include_router(make_speech_router(thread, library, MAX_CHARS))
     app.include_router(make_voice_router(thread, library, MediaLimits(300, 600, 2_000_000)))
+    app.include_router(make_use_router(thread, library, SessionRegistry(thread.submit)))
     answer_errors(app)
     with run_app(app) as address:
         yield address
@@ -274,6 +277,16 @@ async def test_a_voice_of_one_page_is_no_other_persons(http):
     (seen,) = [one for one in (await http.get("/voices")).json()["voices"] if not one["built_in"]]
     assert (seen["name"], seen["own"], seen["usable"]) == ("Anna", False, True)
     assert (await http.post("/speech", json={"input": TEXT, "voice": "Anna"})).status_code == 200
+
+
+async def test_a_conversation_gets_only_voices_that_its_person_may_use(http):
+    kept = (await http.post("/voices", data=FIELDS, files=a_sample(), headers=SECRET)).json()
+    address, session = f"/voices/{kept['id']}/conversation", {"X-Omni-Session": "b" * 32}
+    assert (await http.put(address, headers=session)).status_code == 404
+    assert (await http.put(address, headers=SECRET | {"X-Omni-Session": "b"})).status_code == 400
+    used = await http.put(address, headers=SECRET | session)
+    assert used.json() == {"id": kept["id"], "name": "Anna"}
+    assert (await http.delete(address, headers=session)).status_code == 200
 
 
 async def test_a_voice_is_renamed_and_heard(http):

@@ -1,0 +1,48 @@
+"""A kept voice for a conversation: what the page's "Use in the conversation" asks for."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header
+
+from backend.conversation.registry import SessionRegistry
+from backend.runtime.engine_thread import EngineThread
+from backend.speech_api.errors import ApiError
+from backend.speech_api.guards import known_capabilities, owner_of, refuse_other_pages
+from backend.speech_api.request import spec_of
+from backend.voices.library import VoiceLibrary
+
+Owner = Annotated[str, Depends(owner_of)]
+SessionId = Annotated[str, Header(alias="x-omni-session")]
+
+
+def make_use_router(
+    engine: EngineThread, library: VoiceLibrary, registry: SessionRegistry
+) -> APIRouter:
+    """The routes that give a conversation a kept voice, and take it away again.
+
+    Args:
+        engine: What is to speak with it.
+        library: The kept voices.
+        registry: Finds the conversation by the id that its page sends.
+    """
+    router = APIRouter(prefix="/v1/audio/voices", dependencies=[Depends(refuse_other_pages)])
+
+    @router.put("/{voice_id}/conversation")
+    async def use(owner: Owner, session_id: SessionId, voice_id: str) -> dict[str, str]:
+        voice = await asyncio.to_thread(library.voice, owner, voice_id)
+        if voice.kind not in known_capabilities(engine).voice.modes:
+            text = f"The engine that runs here cannot speak with {voice.name}."
+            raise ApiError(400, text, "voice_mode", "voice_id")
+        session = registry.get(session_id)
+        session.kept_voice = await asyncio.to_thread(spec_of, voice, library)
+        return {"id": voice.id, "name": voice.name}
+
+    @router.delete("/{voice_id}/conversation")
+    async def stop_using(session_id: SessionId, voice_id: str) -> dict[str, str]:
+        registry.get(session_id).kept_voice = None
+        return {"id": voice_id}
+
+    return router
