@@ -16,7 +16,7 @@ from backend.contract.turn import Turn
 from backend.conversation.sentences import MAX_PIECE_CHARS, cut_all
 from backend.conversation.speech_text import speakable
 from backend.engines.events import Emit
-from backend.engines.failures import plainly
+from backend.engines.failures import StageFailed, plainly
 from backend.engines.omni.outputs import StageClock, StageOutput
 from backend.engines.omni.speech_pipeline import SpeechPipeline
 
@@ -90,15 +90,18 @@ class SpokenReply:
                 self._emit(timing)
 
     async def _speak(self, words: str, voice: dict[str, object], request_id: str) -> None:
-        last, seed = StageOutput(), self._turn.settings.seed
+        last, seed, sounded = StageOutput(), self._turn.settings.seed, False
         async with aclosing(self._pipeline.speak(words, voice, request_id, seed)) as outputs:
             async for last in outputs:
                 if last.sample_rate and len(last.pcm):
+                    sounded = True
                     self._emit(
                         SpeechChunk(
                             turn_id=self._turn.id, pcm=last.pcm, sample_rate=last.sample_rate
                         )
                     )
+        if not sounded:
+            raise StageFailed("The talker ended before there was any sound.")
         for clock in self._clocks:
             clock.add(last)
 

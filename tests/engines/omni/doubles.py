@@ -33,6 +33,7 @@ class ScriptedPipeline:
         self.questions: list[str] = []
         self.spoken: list[str] = []
         self.seeds: list[int | None] = []
+        self.chunks = 2
         self.looked = asyncio.Event()
         self.on_word: Callable[[], object] = lambda: asyncio.sleep(0)
         self.on_speak: Callable[[str], object] = lambda words: asyncio.sleep(0)
@@ -80,6 +81,6 @@ class ScriptedPipeline:
             self.seeds.append(seed)
             await self.on_speak(words)
             level = len(self.spoken) / 100
-            for _ in range(2):
+            for _ in range(self.chunks):
                 pcm = np.full(1920, level, np.float32)
                 yield StageOutput(pcm=pcm, sample_rate=RATE, metrics=measured(2, 3))

@@ -11,7 +11,7 @@ import pytest
 
 from backend.contract.engine import Capabilities
 from backend.contract.errors import EngineFailed, TurnRefused
-from backend.contract.events import ReplyText, StageStarted
+from backend.contract.events import Notice, ReplyText, StageStarted
 from backend.contract.media import AudioClip
 from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceControls
@@ -141,6 +141,14 @@ async def test_a_script_with_a_piece_that_cannot_be_spoken_fails(engine):
         await told(engine, script="One. Two. Three.")
     assert engine._pipeline.spoken == ["One.", "Two."]
     assert engine._pipeline.running == set()
+
+
+async def test_a_piece_that_comes_to_nothing_is_not_passed_over(engine):
+    engine._pipeline.chunks = 0
+    with pytest.raises(StageFailed, match="before there was any sound"):
+        await told(engine, script="One. Two.")
+    events = await told(engine, text="Hi")
+    assert [e.code for e in events if isinstance(e, Notice)] == ["speech_failed"]
 
 
 def test_the_longest_speech_leaves_room_for_slow_delivery():
