@@ -36,6 +36,7 @@ class SpeechRequest(BaseModel):
         speed: Rate relative to the voice's own; 2.0 is twice as fast.
         stream_format: ``audio`` sends the file as it is made; ``sse`` sends it in events.
         language: ISO 639-1 code to be spoken, or ``auto``.
+        seed: The same seed gives the same take, where the engine can.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -48,6 +49,7 @@ class SpeechRequest(BaseModel):
     speed: float = Field(default=1.0, ge=0.25, le=4.0)
     stream_format: Literal["audio", "sse"] = "audio"
     language: str = Field(default="auto", pattern=r"^(auto|[a-z]{2,3})$")
+    seed: int | None = Field(default=None, ge=0, lt=2**32)
 
 
 def turn_for(
@@ -66,7 +68,10 @@ def turn_for(
         text = "The engine that runs here speaks at one speed. Leave speed at 1."
         raise ApiError(400, text, "speed_fixed", "speed")
     settings = TurnSettings(
-        voice=_spec(asked, capabilities, library, owner), voice_speed=asked.speed, spoken=True
+        voice=_spec(asked, capabilities, library, owner),
+        voice_speed=asked.speed,
+        seed=asked.seed,
+        spoken=True,
     )
     return Turn(session_id=owner, generation=0, script=asked.input, settings=settings)
 
