@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -151,19 +152,25 @@ async def test_a_refused_message_stays_to_be_mended(tab):
 
 @pytest.fixture
 def slow_reading(gate, monkeypatch):
-    """What comes with a question is read only once the gate has opened."""
+    """What comes with a question is read only once the gate has opened; set once it could be."""
+    begun = threading.Event()
 
     def read(*question):
+        begun.set()
         assert gate.wait(20)
         return read_question(*question)
 
     monkeypatch.setattr(handlers, "read_question", read)
+    return begun
 
 
-async def test_words_typed_while_a_video_is_read_stay_for_the_next(world, tab, slow_reading, gate):
+async def test_words_typed_while_a_video_is_read_stay_for_the_next(
+    world, tab, slow_reading, gate, until
+):
     await tab.get_by_text("A video with a question").click()
     await tab.wait_for_function("document.querySelector('#video video')?.src")
     await send(tab, "first")
+    await until(slow_reading.is_set)
     await tab.fill("#message textarea", "second")
     gate.set()
     await last_turn(tab)
