@@ -57,6 +57,10 @@ def button(page, name):
     return page.get_by_role("button", name=name)
 
 
+async def kept_in(page) -> int:
+    return await page.locator("#kept-voices .take").count()
+
+
 async def keep(page, name="Anna"):
     await page.set_input_files("#keep-file", QUESTION)
     await page.fill("#keep-words", SAID)
@@ -82,12 +86,14 @@ async def test_a_clip_in_which_nobody_speaks_is_not_kept(lab, tmp_path):
     await lab.locator(".finding[data-severity=stop]").first.wait_for()
     await lab.click("#keep-save")
     await lab.get_by_text("Mend what is marked with ✕ first.").wait_for()
+    assert await kept_in(lab) == 0
 
 
 async def test_a_file_that_is_no_sound_is_refused_in_words(lab, tmp_path):
     (tmp_path / "no.wav").write_bytes(b"no sound at all")
     await lab.set_input_files("#keep-file", tmp_path / "no.wav")
     await lab.locator("#keep-voice .lab-error").get_by_text("cannot be read").wait_for()
+    assert await lab.locator(".finding").count() == 0
 
 
 async def test_a_voice_is_recorded(lab):
@@ -109,6 +115,7 @@ async def test_nothing_is_kept_without_a_name_or_consent(lab):
     await lab.fill("#keep-name", "Anna")
     await lab.click("#keep-save")
     await lab.get_by_text("Confirm that whoever speaks agrees").wait_for()
+    assert await kept_in(lab) == 0
 
 
 async def test_a_kept_voice_is_spoken_with_and_found_after_a_reload(lab, world):
@@ -165,6 +172,7 @@ async def test_kept_voices_are_renamed_and_deleted_after_a_second_thought(lab):
     await button(lab, "Delete Anne").click()
     await button(lab, "Delete Anne for good?").click()
     await lab.get_by_text("No voice is kept yet.").wait_for()
+    assert await kept_in(lab) == 0
 
 
 async def test_a_voice_is_seen_by_others_only_when_it_is_shared(lab, world, browser):

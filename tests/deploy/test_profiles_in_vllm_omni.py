@@ -75,24 +75,29 @@ def test_the_sampling_parameters_arrive(stages):
 
 
 def test_the_codec_options_reach_both_ends(path):
-    check_codec_options(path, 2)
+    assert codec_options(path, 2) == [CODEC_OPTIONS] * 2
 
 
-def check_codec_options(path, talker: int) -> None:
+CODEC_OPTIONS = ("SharedMemoryConnector", [4, 8, 16, 25], 72)
+
+
+def codec_options(path, talker: int) -> list[tuple]:
+    """What the talker and the stage behind it are told: connector, growing chunks, left context."""
     from vllm_omni.config.stage_config import resolve_deploy_yaml
     from vllm_omni.distributed.omni_connectors import load_omni_transfer_config
     from vllm_omni.engine.stage_init_utils import get_stage_connector_spec
     from vllm_omni.model_executor.stage_input_processors.chunk_size_utils import parse_chunk_ramp
 
     transfer = load_omni_transfer_config(config_dict=resolve_deploy_yaml(path))
-    for stage in (talker, talker + 1):
-        spec = get_stage_connector_spec(transfer, stage, async_chunk=True)
-        assert spec["name"] == "SharedMemoryConnector"
-        ramp = parse_chunk_ramp(spec["extra"], steady=spec["extra"]["codec_chunk_frames"])
-        assert ramp == [4, 8, 16, 25]
-        assert spec["extra"]["codec_left_context_frames"] == 72
     if talker:
         assert get_stage_connector_spec(transfer, talker - 1, async_chunk=False) == {}
+    found = []
+    for stage in (talker, talker + 1):
+        spec = get_stage_connector_spec(transfer, stage, async_chunk=True)
+        extra = spec["extra"]
+        ramp = parse_chunk_ramp(extra, steady=extra["codec_chunk_frames"])
+        found.append((spec["name"], ramp, extra["codec_left_context_frames"]))
+    return found
 
 
 def test_caches_graphs_and_trust_are_as_meant(path, stages):
@@ -126,7 +131,7 @@ def test_the_file_of_the_voice_alone_is_read_as_it_is_meant():
     graphs = speak.compilation_config
     assert (graphs.mode, graphs.cudagraph_mode.name) == (0, "FULL_DECODE_ONLY")
     assert max(graphs.cudagraph_capture_sizes) == speak.scheduler_config.max_num_seqs
-    check_codec_options(path, 0)
+    assert codec_options(path, 0) == [CODEC_OPTIONS] * 2
 
 
 def test_the_servers_file_is_for_live_sessions_on_the_same_stages():

@@ -217,6 +217,7 @@ async def test_the_engine_stops_when_the_client_leaves(client, engine, until):
     await until(lambda: engine.running == 1)
     asked.cancel()
     await until(lambda: engine.running == 0)
+    assert engine.stopped == [turn.id for turn in engine.runs]
 
 
 def a_sample(seconds=3.0):

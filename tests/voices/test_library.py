@@ -69,6 +69,7 @@ def test_names_of_the_engine_are_not_taken_over(library, name):
     anna = library.keep(ANN, a_copy(), a_clip())
     with refused("name_reserved"):
         library.rename(ANN, anna.id, name)
+    assert [voice.name for voice in library.voices(ANN)] == ["Anna"]
 
 
 def test_a_name_is_replaced_only_when_that_was_asked_for(library):

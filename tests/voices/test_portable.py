@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 from backend.voices import portable
+from backend.voices.clips import as_wav
 from backend.voices.library import VoiceLibrary
 from backend.voices.portable import MANIFEST, export_voices, import_voices
 from tests.voices.test_library import ANN, BOB, a_clip, a_copy, refused
@@ -83,9 +83,10 @@ def test_a_zip_that_is_none_of_voices_is_refused(library, zip_of, manifest, file
 
 
 def test_a_voice_without_consent_is_not_brought_in(library, zip_of):
-    manifest = {"voices": [{"voice": A_COPY | {"consent": ""}}]}
-    with refused("clip_missing"):
-        import_voices(library, ANN, zip_of(manifest))
+    manifest = {"voices": [{"voice": A_COPY | {"consent": ""}, "clip": "a.wav"}]}
+    with refused("consent_missing"):
+        import_voices(library, ANN, zip_of(manifest, **{"a.wav": as_wav(a_clip())}))
+    assert library.voices(ANN) == []
 
 
 def test_no_more_is_unpacked_than_a_clip_may_have(library, zip_of, monkeypatch):
@@ -93,10 +94,12 @@ def test_no_more_is_unpacked_than_a_clip_may_have(library, zip_of, monkeypatch):
     manifest = {"voices": [{"voice": A_COPY, "clip": "a.wav"}]}
     with refused("zip_unreadable"):
         import_voices(library, ANN, zip_of(manifest, **{"a.wav": bytes(1_000_000)}))
+    assert library.voices(ANN) == []
 
 
 def test_a_file_of_another_kind_is_refused(library, tmp_path):
     path = tmp_path / "voices.zip"
-    path.write_bytes(io.BytesIO(b"not a zip at all").getvalue())
+    path.write_bytes(b"not a zip at all")
     with refused("zip_unreadable"):
         import_voices(library, ANN, path)
+    assert library.voices(ANN) == []
