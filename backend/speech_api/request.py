@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -101,10 +102,10 @@ def _spec(
     if name_key(name) == DEFAULT_VOICE or name_key(name) in own:
         speaker = own.get(name_key(name), "")
         return VoiceSpec(speaker=speaker, language=asked.language, style=asked.instructions)
-    kept = next((one for one in library.voices(owner) if one.id == name), None)
-    kept = kept or library.named(owner, name)
+    usable = library.voices(owner)
+    kept = next((one for one in usable if one.id == name), None) or library.named(owner, name)
     if kept is None:
-        known = [*capabilities.voice.speakers, *(one.name for one in library.voices(owner))]
+        known = [*capabilities.voice.speakers, *(one.name for one in usable)]
         text = f"There is no voice called {name[:64]}. Choose from: {', '.join(known[:50])}."
         raise ApiError(400, text, "voice_unknown", "voice")
     if kept.kind not in capabilities.voice.modes:
@@ -112,4 +113,6 @@ def _spec(
             f"The engine that runs here cannot speak with {kept.name}: it is a {kept.kind} voice."
         )
         raise ApiError(400, text, "voice_mode", "voice")
-    return spec_of(kept, library)
+    spec = spec_of(kept, library)
+    language = spec.language if asked.language == "auto" else asked.language
+    return replace(spec, language=language, style=asked.instructions or spec.style)

@@ -7,7 +7,8 @@
 
 const KEY = "omni-live-session";
 
-function freshId() {
+/** @returns {string} 128 random bits, as 32 hexadecimal digits. */
+export function freshId() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -3,23 +3,20 @@
  * goes to the app alone, which stores only its hash.
  */
 
+import { freshId } from "./session_id.js";
+
 const KEY = "omni-live-owner";
 
 let ownForThisPage = "";
 
-function fresh() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 function secret() {
   try {
-    const kept = localStorage.getItem(KEY) ?? fresh();
+    const kept = localStorage.getItem(KEY) ?? freshId();
     localStorage.setItem(KEY, kept);
     return kept;
   } catch {
     // Blocked storage: the voices are found again only as long as the page is open.
-    return (ownForThisPage ||= fresh());
+    return (ownForThisPage ||= freshId());
   }
 }
 
