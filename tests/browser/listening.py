@@ -88,6 +88,14 @@ class Ear:
         """Return once a reply can be heard."""
         await self._page.wait_for_function("window.ear.started > 0", timeout=20_000)
 
+    async def hold(self) -> None:
+        """Stop the sound device, so that a reply waits until it is whole, however late it comes."""
+        await self._page.evaluate("window.omni.player.output.context.suspend()")
+
+    async def release(self) -> None:
+        """Let the sound device go on."""
+        await self._page.evaluate("window.omni.player.output.context.resume()")
+
     async def reply(self, count: int = 1) -> bytes:
         """What was heard since the last call once ``count`` replies have ended: trimmed PCM16."""
         self._heard += count

@@ -63,7 +63,9 @@ async def test_a_spoken_question_is_heard_and_answered_aloud(tab):
     await tab.wait_for_selector("#talk[data-state=recording]")
     await tab.wait_for_timeout(3_200)
     await tab.click("#talk")
+    await ear.hold()
     turn = await answered(tab)
+    await ear.release()
     assert "largest ocean on earth" in (await turn.locator(".heard").inner_text()).lower()
     assert len(await turn.locator(".reply").inner_text()) > 10
     heard = await ear.reply()

@@ -120,12 +120,13 @@ async def test_a_take_is_heard_again_and_thrown_away(lab):
 )
 async def test_what_goes_wrong_is_said_beside_the_text_and_the_next_is_spoken(lab, text, words):
     await speak(lab, text)
-    await lab.locator(".lab-error").get_by_text(words).wait_for()
+    error = lab.locator("form.lab > .lab-error")
+    await error.get_by_text(words).wait_for()
     await expect(lab.locator(".take")).to_have_count(0)
     assert await lab.input_value("#lab-text") == text
     await speak(lab, "Good morning.")
     await lab.get_by_role("link", name="Download this take").wait_for()
-    assert await lab.locator(".lab-error").is_hidden()
+    await expect(error).to_be_hidden()
 
 
 @pytest.mark.parametrize("way", ["button", "escape"])
