@@ -21,6 +21,7 @@ from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
 from backend.speech_api.errors import answer_errors
 from backend.speech_api.routes import make_speech_router
+from backend.speech_api.take_routes import make_take_router
 from backend.speech_api.use_routes import make_use_router
 from backend.speech_api.voice_routes import make_voice_router
 from backend.voices.library import VoiceLibrary
@@ -67,6 +68,7 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
     library = VoiceLibrary(settings.data_dir / "voices", lambda: speakers(engine))
     app.include_router(make_speech_router(engine, library, settings.max_script_chars))
     app.include_router(make_voice_router(engine, library, MediaLimits.from_settings(settings)))
+    app.include_router(make_take_router(engine, library, settings.max_script_chars))
     app.include_router(make_use_router(engine, library, registry))
     answer_errors(app)
     app.mount("/omni", StaticFiles(directory=STATIC_DIR), name="omni")

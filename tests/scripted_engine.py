@@ -114,6 +114,7 @@ class ScriptedEngine:
     healthy: bool = True
     sees: bool = False
     recites: bool = False
+    hears_ahead: bool = True
     closed: bool = False
     running: int = 0
     words: str = "scripted words."
@@ -133,6 +134,7 @@ class ScriptedEngine:
             sample_rate=RATE,
             max_concurrent_turns=self.concurrent,
             recites=self.recites,
+            hears_ahead=self.hears_ahead,
         )
 
     async def load(self, progress: Progress) -> None:

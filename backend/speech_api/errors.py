@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import ValidationError
 
 from backend.contract.errors import Field, TurnRefused
 from backend.voices.refusals import Part, VoiceRefused
@@ -43,8 +45,8 @@ class ApiError(Exception):
 
 
 def answer_errors(app: FastAPI) -> None:
-    """Have the app answer an ``ApiError`` or a refusal that a route raises."""
-    for kind in (ApiError, TurnRefused, VoiceRefused):
+    """Have the app answer what a route raises, and requests that do not fit one, in that form."""
+    for kind in (ApiError, TurnRefused, VoiceRefused, RequestValidationError):
         app.add_exception_handler(kind, _answer)
 
 
@@ -55,7 +57,18 @@ def of_refusal(refusal: TurnRefused | VoiceRefused) -> ApiError:
     return ApiError(status, refusal.message, refusal.code, _PARAMS.get(part))
 
 
+def of_fields(error: ValidationError | RequestValidationError) -> ApiError:
+    """The error for the first field that is missing or out of bounds."""
+    first = error.errors()[0]
+    place = [str(part) for part in first["loc"] if part not in ("body", "query")]
+    param = ".".join(place) or None
+    message = f"{param}: {first['msg']}" if param else first["msg"]
+    return ApiError(400, message, "bad_request", param)
+
+
 def _answer(_: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, RequestValidationError):
+        error = of_fields(error)
     if isinstance(error, TurnRefused | VoiceRefused):
         error = of_refusal(error)
     assert isinstance(error, ApiError)  # noqa: S101 - FastAPI's type says no more

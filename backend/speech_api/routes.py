@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 
 from backend.runtime.engine_thread import EngineThread
-from backend.speech_api.errors import ApiError
+from backend.speech_api.errors import ApiError, of_fields
 from backend.speech_api.guards import (
     known_capabilities,
     owner_of,
     refuse_larger,
     refuse_other_pages,
 )
+from backend.speech_api.leaving import while_listening
 from backend.speech_api.request import SpeechRequest, turn_for
 from backend.speech_api.speaking import Spoken
 from backend.voices.library import VoiceLibrary
@@ -47,7 +46,7 @@ def make_speech_router(engine: EngineThread, library: VoiceLibrary, max_chars: i
         tags = f"{can.name}, voice {asked.voice}"
         spoken = Spoken(turn, engine.submit, asked.response_format, tags)
         try:
-            await _while_listening(request, spoken.begin())
+            await while_listening(request, spoken.begin())
         except BaseException:
             spoken.cancel()
             raise
@@ -58,35 +57,9 @@ def make_speech_router(engine: EngineThread, library: VoiceLibrary, max_chars: i
     return router
 
 
-async def _while_listening(request: Request, work: Coroutine[Any, Any, None]) -> None:
-    """Do the work unless the client leaves first, which nobody else notices before an answer.
-
-    Raises:
-        ApiError: The client has left.
-        Exception: Whatever ``work`` raises.
-    """
-    working = asyncio.create_task(work)
-    leaving = asyncio.create_task(_left(request))
-    try:
-        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            raise ApiError(499, "The client has left.", "client_left")
-        await working
-    finally:
-        working.cancel()
-        leaving.cancel()
-
-
-async def _left(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
 async def _read(request: Request) -> SpeechRequest:
     """The body, with what is wrong in it as OpenAI's API says it."""
     try:
         return SpeechRequest.model_validate_json(await request.body())
     except ValidationError as error:
-        first = error.errors()[0]
-        param = ".".join(str(part) for part in first["loc"]) or None
-        raise ApiError(400, first["msg"], "bad_request", param) from error
+        raise of_fields(error) from error

@@ -20,6 +20,20 @@ from backend.speech_api.formats import SpeechFile, SpeechFormat
 log = logging.getLogger(__name__)
 
 
+def synthetic_tags(who: str) -> dict[str, str]:
+    """The notes in a file of speech.
+
+    Args:
+        who: The engine and the voice, for people.
+    """
+    return {
+        "artist": who,
+        "comment": "Synthetic speech",
+        "date": datetime.now(UTC).date().isoformat(),
+        "encoder": "Omni Live",
+    }
+
+
 class Spoken:
     """One request that is being spoken."""
 
@@ -43,12 +57,7 @@ class Spoken:
             raise of_refusal(refusal) from refusal
         self._events = aiter(self._stream)
         self._kind = kind
-        self._tags = {
-            "artist": tags,
-            "comment": "Synthetic speech",
-            "date": datetime.now(UTC).date().isoformat(),
-            "encoder": "Omni Live",
-        }
+        self._tags = synthetic_tags(tags)
         self._first: SpeechChunk | None = None
 
     async def begin(self) -> None:

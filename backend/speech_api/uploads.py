@@ -16,7 +16,7 @@ from backend.contract.media import AudioClip
 from backend.contract.voice import VoiceMode
 from backend.media.audio import decode
 from backend.media.limits import MediaLimits
-from backend.speech_api.errors import ApiError
+from backend.speech_api.errors import ApiError, of_fields
 from backend.voices.clips import SAMPLE_RATE
 from backend.voices.preflight import kept_part
 from backend.voices.voice import VoiceDraft
@@ -49,9 +49,7 @@ def voice_draft(
             x_vector_only=x_vector_only,
         )
     except ValidationError as error:
-        first = error.errors()[0]
-        param = str(first["loc"][0])
-        raise ApiError(400, f"{param}: {first['msg']}", "bad_request", param) from error
+        raise of_fields(error) from error
 
 
 async def read_sample(upload: UploadFile, limits: MediaLimits) -> AudioClip:

@@ -1,0 +1,61 @@
+"""The quality of a take, as it is told to a page or another client."""
+
+from __future__ import annotations
+
+import asyncio
+
+from backend.contract.errors import EngineFailed
+from backend.contract.media import AudioClip
+from backend.runtime.engine_thread import EngineThread
+from backend.voices.quality import similarity, word_error_rate
+from backend.voices.speaker import load_encoder
+from backend.voices.words import compare, words_of
+
+LONGEST_S = 120.0
+"""Longest take that is judged, in seconds: hearing takes a fifth of a take's length and more."""
+
+
+class Judge:
+    """Judges one take at a time, so that many of them do not take the engine's cores."""
+
+    def __init__(self, engine: EngineThread) -> None:
+        """Judge with an engine's ears, where it has any outside its turns."""
+        self._engine = engine
+        self._turn = asyncio.Lock()
+
+    async def judge(
+        self, take: AudioClip, words: str, reference: AudioClip | None
+    ) -> dict[str, object]:
+        """How like its voice a take is, and how right its words are.
+
+        Args:
+            take: The take, at most ``LONGEST_S`` long.
+            words: What it was to say.
+            reference: The recording that its voice was copied from, if any.
+
+        Returns:
+            ``similarity``, 0 to 1, or none without a reference; ``heard``, ``word_error_rate``,
+            ``not_heard`` and ``not_written``, each none where the engine hears no clips.
+        """
+        async with self._turn:
+            likeness = await asyncio.to_thread(_likeness, take, reference) if reference else None
+            heard = await self._hear(take)
+        told: dict[str, object] = {"similarity": likeness, "heard": heard}
+        if heard is None:
+            return told | {"word_error_rate": None, "not_heard": None, "not_written": None}
+        differences = compare(words_of(words), words_of(heard))
+        return told | {
+            "word_error_rate": round(word_error_rate(words, heard), 4),
+            "not_heard": differences.not_heard,
+            "not_written": differences.not_written,
+        }
+
+    async def _hear(self, take: AudioClip) -> str | None:
+        try:
+            return await self._engine.hear(take, "auto")
+        except EngineFailed:
+            return None
+
+
+def _likeness(take: AudioClip, reference: AudioClip) -> float:
+    return round(max(0.0, similarity(take, reference, load_encoder())), 4)

@@ -1,0 +1,83 @@
+"""``/v1/audio/takes``: what has been spoken, as a file of another format, and how good it is."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, BinaryIO
+
+import soundfile
+from fastapi import APIRouter, Depends, File, Form, Request, Response, UploadFile
+
+from backend.contract.media import AudioClip
+from backend.media.limits import MediaLimits
+from backend.runtime.engine_thread import EngineThread
+from backend.speech_api.errors import ApiError
+from backend.speech_api.guards import owner_of, refuse_larger, refuse_other_pages
+from backend.speech_api.judging import LONGEST_S, Judge
+from backend.speech_api.leaving import while_listening
+from backend.speech_api.speaking import synthetic_tags
+from backend.speech_api.uploads import read_sample
+from backend.speech_api.whole_file import FileFormat, whole_file
+from backend.voices.library import VoiceLibrary
+
+Owner = Annotated[str, Depends(owner_of)]
+TakeFile = Annotated[UploadFile, File()]
+Words = Annotated[str, Form(alias="input", min_length=1)]
+
+_LONGEST_FILE_S = 3600  # 24 kHz PCM16 of it is 173 MB; a text of 20,000 characters takes a third
+_FILE_BYTES = _LONGEST_FILE_S * 48_000 + 100_000
+
+
+def make_take_router(engine: EngineThread, library: VoiceLibrary, max_chars: int) -> APIRouter:
+    """The routes that take in what the speech route has made.
+
+    Args:
+        engine: Hears what is said in a take, where it can.
+        library: The kept voices, which a take is compared with.
+        max_chars: Longest text of a take, in characters.
+    """
+    guards = [Depends(refuse_other_pages), Depends(refuse_larger(_FILE_BYTES + 12 * max_chars))]
+    router = APIRouter(prefix="/v1/audio/takes", dependencies=guards)
+    judge = Judge(engine)
+    judged = MediaLimits(max_audio_s=LONGEST_S, max_video_s=LONGEST_S, max_bytes=_FILE_BYTES)
+
+    @router.post("/file")
+    async def file(take: TakeFile, response_format: Annotated[FileFormat, Form()]) -> Response:
+        data = await asyncio.to_thread(_packed, take.file, response_format)
+        return Response(data, media_type=response_format.media_type)
+
+    @router.post("/quality")
+    async def quality(
+        request: Request,
+        owner: Owner,
+        take: TakeFile,
+        words: Words,
+        voice: Annotated[str, Form()] = "",
+    ) -> dict[str, object]:
+        clip = await read_sample(take, judged)
+        reference = await asyncio.to_thread(_recording, library, owner, voice)
+        return await while_listening(request, judge.judge(clip, words, reference))
+
+    return router
+
+
+def _recording(library: VoiceLibrary, owner: str, voice_id: str) -> AudioClip | None:
+    """What a kept voice was copied from; none of the engine's own voices was."""
+    kept = next((one for one in library.voices(owner) if one.id == voice_id), None)
+    return library.clip(kept) if kept else None
+
+
+def _packed(file: BinaryIO, kind: FileFormat) -> bytes:
+    """A take as a file of another format, with its notes.
+
+    Raises:
+        ApiError: It is not sound, or is longer than an hour.
+    """
+    try:
+        with soundfile.SoundFile(file) as take:
+            if take.channels != 1 or take.frames > _LONGEST_FILE_S * take.samplerate:
+                raise ApiError(400, "A take is mono, and an hour at most.", "not_a_take", "take")
+            tags = synthetic_tags(take.artist) | ({"date": take.date} if take.date else {})
+            return whole_file(take.read(dtype="float32"), take.samplerate, kind, tags)
+    except soundfile.LibsndfileError as error:
+        raise ApiError(400, "This take cannot be read.", "not_a_take", "take") from error

@@ -1,0 +1,151 @@
+"""A take becomes a file of another format, and is judged by its words and its voice."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from contextlib import asynccontextmanager
+
+import av
+import httpx
+import numpy as np
+import pytest
+import soundfile
+from fastapi import FastAPI
+
+from backend.media.limits import MediaLimits
+from backend.runtime.engine_thread import EngineThread
+from backend.speech_api.errors import answer_errors
+from backend.speech_api.formats import SpeechFile, SpeechFormat
+from backend.speech_api.speaking import synthetic_tags
+from backend.speech_api.take_routes import make_take_router
+from backend.speech_api.voice_routes import make_voice_router
+from backend.speech_api.whole_file import FileFormat
+from backend.voices.library import VoiceLibrary
+from tests.realtime.sounds import QUESTION
+from tests.scripted_engine import RATE, ScriptedEngine, say, tone
+from tests.serving import run_app
+
+SAID = "What is the largest ocean on earth?"
+
+
+@pytest.fixture
+def engine():
+    return ScriptedEngine(say(), words=SAID)
+
+
+@pytest.fixture
+async def http(engine, tmp_path):
+    thread = EngineThread(lambda: engine)
+    library = VoiceLibrary(tmp_path, tuple)
+
+    @asynccontextmanager
+    async def run_engine(_app):
+        thread.start()
+        yield
+        thread.close()
+        library.close()
+
+    app = FastAPI(lifespan=run_engine)
+    app.include_router(make_take_router(thread, library, 1000))
+    app.include_router(make_voice_router(thread, library, MediaLimits(300, 600, 2_000_000)))
+    answer_errors(app)
+    with run_app(app) as url:
+        async with httpx.AsyncClient(base_url=f"{url}/v1/audio", timeout=30) as client:
+            while (await client.get("/voices")).status_code == 503:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+            yield client
+
+
+def as_take(samples, rate=RATE, who="Piper, voice Amy"):
+    """The WAV that the speech route streams."""
+    file = SpeechFile(SpeechFormat.WAV, rate, synthetic_tags(who))
+    return file.feed(samples, last=True)
+
+
+def spoken_question():
+    samples, rate = soundfile.read(QUESTION, dtype="float32")
+    return as_take(samples, rate)
+
+
+async def packed(http, data, kind):
+    return await http.post("/takes/file", files={"take": data}, data={"response_format": kind})
+
+
+async def judged(http, data, words=SAID, voice=""):
+    fields = {"input": words, "voice": voice}
+    return (await http.post("/takes/quality", files={"take": data}, data=fields)).json()
+
+
+async def kept_voice(http):
+    fields = {"name": "Anna", "ref_text": SAID, "consent": "Yes."}
+    files = {"audio_sample": QUESTION.read_bytes()}
+    return (await http.post("/voices", data=fields, files=files)).json()["id"]
+
+
+@pytest.mark.parametrize("kind", list(FileFormat))
+async def test_a_take_is_packed_with_its_sound_and_its_notes(http, kind):
+    answer = await packed(http, as_take(tone(0.5)), kind)
+    assert answer.headers["content-type"] == kind.media_type
+    with av.open(io.BytesIO(answer.content)) as container:
+        notes = {**container.metadata, **container.streams.audio[0].metadata}
+        seconds = container.duration / av.time_base
+    notes = {name.lower(): value for name, value in notes.items()}
+    assert notes["artist"] == "Piper, voice Amy"
+    assert notes["comment"] == "Synthetic speech"
+    assert seconds == pytest.approx(0.5, abs=0.1)  # MP3 pads to whole packets
+
+
+async def test_flac_holds_the_same_samples(http):
+    take = as_take(tone(0.5))
+    answer = await packed(http, take, FileFormat.FLAC)
+    flac, rate = soundfile.read(io.BytesIO(answer.content), dtype="int16")
+    wav, _ = soundfile.read(io.BytesIO(take), dtype="int16")
+    assert rate == RATE
+    assert np.array_equal(flac, wav)
+
+
+async def test_what_is_no_take_is_refused(http):
+    answer = await packed(http, b"no sound at all", FileFormat.MP3)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"] == "This take cannot be read."
+    stereo = io.BytesIO()
+    soundfile.write(stereo, np.zeros((1000, 2)), RATE, format="WAV")
+    assert (await packed(http, stereo.getvalue(), FileFormat.MP3)).status_code == 400
+
+
+async def test_a_take_that_says_all_words_has_no_errors(http):
+    told = await judged(http, spoken_question())
+    assert told["word_error_rate"] == 0
+    assert told["heard"] == SAID
+    assert told["similarity"] is None
+
+
+async def test_wrong_words_are_named(http):
+    told = await judged(http, spoken_question(), "What is the biggest ocean on earth?")
+    assert told["word_error_rate"] == pytest.approx(1 / 7, abs=1e-3)
+    assert (told["not_heard"], told["not_written"]) == (["biggest"], ["largest"])
+
+
+async def test_the_take_of_a_copied_voice_is_compared_with_its_recording(http):
+    voice = await kept_voice(http)
+    same = await judged(http, spoken_question(), voice=voice)
+    assert same["similarity"] > 0.95
+    other = await judged(http, as_take(tone(2.0)), voice=voice)
+    assert other["similarity"] < 0.5
+
+
+async def test_an_engine_without_ears_says_nothing_about_the_words(http, engine):
+    engine.hears_ahead = False
+    told = await judged(http, spoken_question())
+    assert (told["heard"], told["word_error_rate"]) == (None, None)
+
+
+async def test_a_long_take_is_refused_with_the_limit(http):
+    told = await judged(http, as_take(tone(121.0)))
+    assert "2 min" in told["error"]["message"]
+
+
+async def test_a_field_that_is_missing_is_named(http):
+    answer = await http.post("/takes/quality", files={"take": spoken_question()})
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, "input")
