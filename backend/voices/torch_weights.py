@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,7 @@ def read_weights(path: Path, key: str) -> dict[str, Weights]:
     A pickle can run any code; this one may name only what a dictionary of tensors is made of.
 
     Args:
-        path: A file of PyTorch's format before 1.6, little-endian, with float32 tensors.
+        path: A file that ``torch.save`` wrote, little-endian, with float32 tensors.
         key: Name of the state in the dictionary that was saved, such as ``model_state``.
 
     Returns:
@@ -66,32 +67,49 @@ def read_weights(path: Path, key: str) -> dict[str, Weights]:
         ValueError: A tensor reaches beyond its numbers, or the file ends before they do.
         KeyError: Nothing was saved under ``key``.
     """
+    saved = (_read_zip if zipfile.is_zipfile(path) else _read_stream)(path)
+    return {name: view.read() for name, view in saved[key].items()}
+
+
+def _read_zip(path: Path) -> Any:  # noqa: ANN401 - as pickle.load
+    """What PyTorch saved since 1.6: a zip with a pickle, and a file for each storage."""
+    storages: dict[str, _Storage] = {}
+    with zipfile.ZipFile(path) as archive:
+        folder = archive.namelist()[0].partition("/")[0]
+        with archive.open(f"{folder}/data.pkl") as file:
+            saved = _load(file, storages)
+        for name, storage in storages.items():
+            _fill(storage, archive.read(f"{folder}/data/{name}"))
+    return saved
+
+
+def _read_stream(path: Path) -> Any:  # noqa: ANN401 - as pickle.load
+    """What PyTorch saved before 1.6: pickles, one after the other, and then the numbers."""
     storages: dict[str, _Storage] = {}
     with path.open("rb") as file:
         if _load(file, storages) != _MAGIC:
-            raise pickle.UnpicklingError(f"{path.name} is not of PyTorch's format before 1.6.")
+            raise pickle.UnpicklingError(f"{path.name} is of no format of PyTorch's.")
         _load(file, storages)  # version of the protocol
         _load(file, storages)  # sizes of the types on the machine that wrote it
         saved = _load(file, storages)
         for name in _load(file, storages):
-            _fill(storages[name], file)
-    return {name: view.read() for name, view in saved[key].items()}
+            count = int.from_bytes(file.read(8), "little")
+            _fill(storages[name], file.read(4 * count))
+    return saved
 
 
-def _fill(storage: _Storage, file: BinaryIO) -> None:
-    count = int.from_bytes(file.read(8), "little")
-    numbers = np.frombuffer(file.read(4 * storage.count), "<f4")
-    if count != storage.count or len(numbers) != count:
+def _fill(storage: _Storage, data: bytes) -> None:
+    if len(data) != 4 * storage.count:
         raise ValueError("The file ends before its numbers do.")
-    storage.numbers = numbers
+    storage.numbers = np.frombuffer(data, "<f4")
 
 
-def _load(file: BinaryIO, storages: dict[str, _Storage]) -> Any:  # noqa: ANN401 - as pickle.load
+def _load(file: IO[bytes], storages: dict[str, _Storage]) -> Any:  # noqa: ANN401 - as pickle.load
     return _Unpickler(file, storages).load()
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: BinaryIO, storages: dict[str, _Storage]) -> None:
+    def __init__(self, file: IO[bytes], storages: dict[str, _Storage]) -> None:
         super().__init__(file)
         self._storages = storages
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import sys
+import zipfile
 from collections import OrderedDict
 from types import ModuleType
 
@@ -59,6 +61,33 @@ def save(tmp_path, monkeypatch):
         return path
 
     return write
+
+
+@pytest.fixture
+def save_zip(save, tmp_path):
+    """Writes a file as PyTorch does since 1.6."""
+
+    def write(state, *, numbers=NUMBERS):
+        pickled = io.BytesIO()
+        Saver(pickled, 2).dump({"step": 3, "state": state})
+        path = tmp_path / "weights.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("archive/data.pkl", pickled.getvalue())
+            archive.writestr("archive/data/7", numbers.tobytes())
+        return path
+
+    return write
+
+
+def test_tensors_come_back_from_the_newer_format_too(save_zip):
+    state = OrderedDict(whole=Tensor(0, (3, 4), (4, 1)), turned=Tensor(4, (2, 3), (1, 2)))
+    weights = read_weights(save_zip(state), "state")
+    assert weights["whole"].tolist() == NUMBERS.reshape(3, 4).tolist()
+    assert weights["turned"].tolist() == [[4, 6, 8], [5, 7, 9]]
+    with pytest.raises(pickle.UnpicklingError, match="no place among weights"):
+        read_weights(save_zip({"harmless": os.getcwd}), "state")
+    with pytest.raises(ValueError, match="ends before"):
+        read_weights(save_zip(state, numbers=NUMBERS[:7]), "state")
 
 
 def test_tensors_come_back_in_their_shapes(save):
