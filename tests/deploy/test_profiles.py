@@ -37,6 +37,7 @@ def test_the_files_are_there():
     assert {path.name for path in FILES} == {
         "aura_24gb.yaml", "aura_2gpu.yaml", "aura_32gb.yaml", "aura_80gb.yaml",
         "aura_multi_host.yaml", "aura_omni.yaml", "qwen3_tts.yaml",
+        "qwen3_tts_80gb.yaml",
     }  # fmt: skip
 
 

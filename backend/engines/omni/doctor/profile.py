@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -41,9 +41,16 @@ class Profile:
         return self.stages[-min(3, len(self.stages))].model
 
     def with_models(self, models: Mapping[int, str]) -> Profile:
-        """The same with other models, by stage number."""
-        stages = (replace(s, model=models.get(s.number, s.model)) for s in self.stages)
-        return replace(self, stages=tuple(stages))
+        """The same with other models, by stage number.
+
+        Raises:
+            ProfileProblem: There is no such stage.
+        """
+        known = [stage.number for stage in self.stages]
+        if unknown := sorted(models.keys() - set(known)):
+            raise ProfileProblem(f"{self.path} has no stage {unknown[0]}, only {_listed(known)}.")
+        stages = tuple(replace(s, model=models.get(s.number, s.model)) for s in self.stages)
+        return replace(self, stages=stages, doubts=(*self.doubts, *_voice_doubts(stages)))
 
     def only(self, numbers: frozenset[int]) -> Profile:
         """The part of it that runs on one of several hosts."""
@@ -63,9 +70,8 @@ def read_profile(path: Path) -> Profile:
         known = " and ".join(PIPELINES)
         raise ProfileProblem(f"The pipeline of {path} is {pipeline}; this engine runs {known}.")
     if sorted(entry["stage_id"] for entry in deploy["stages"]) != list(range(len(roles))):
-        numbers = ", ".join(map(str, range(len(roles) - 1)))
-        told = f"{path} must have the stages {numbers} and {len(roles) - 1}, each once."
-        raise ProfileProblem(told)
+        numbers = _listed(range(len(roles)))
+        raise ProfileProblem(f"{path} must have the stages {numbers}, each once.")
     try:
         plans = [plan_stage(entry, deploy, roles) for entry in deploy["stages"]]
         stages = sorted(plans, key=lambda plan: plan.number)
@@ -91,8 +97,23 @@ def _wiring_doubts(deploy: Mapping[str, Any], stages: list[StagePlan]) -> list[s
         if stage.async_chunk and stage.role in (Role.HEAR, Role.THINK)
     ]
     if not all(stage.async_chunk for stage in stages[-2:]):
-        numbers = " and ".join(str(stage.number) for stage in stages[-2:])
+        numbers = _listed([stage.number for stage in stages[-2:]])
         doubts.append(
             f"async_chunk is off for stages {numbers}: sound comes only when all is made."
         )
     return doubts
+
+
+def _voice_doubts(stages: Sequence[StagePlan]) -> list[str]:
+    speak, sound = stages[-2:]
+    if speak.model == sound.model:
+        return []
+    return [
+        f"Stages {speak.number} and {sound.number} are two halves of one voice model, but name "
+        f"{speak.model or 'none'} and {sound.model or 'none'}. Name the same one for both."
+    ]
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    *most, last = map(str, numbers)
+    return f"{', '.join(most)} and {last}" if most else last
