@@ -30,6 +30,7 @@ class TurnSettings:
         spoken: Whether the reply is spoken too.
         seed: The same seed makes the same take of the same words in the same voice, where the
             engine can; none for another take each time.
+        temperature: How freely the voice draws its sound, 0.1 to 2; none for the model's own.
     """
 
     system_prompt: str = (
@@ -41,6 +42,7 @@ class TurnSettings:
     voice: VoiceSpec = field(default_factory=VoiceSpec)
     spoken: bool = True
     seed: int | None = None
+    temperature: float | None = None
 
 
 def new_turn_id() -> str:

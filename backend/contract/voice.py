@@ -58,6 +58,7 @@ class VoiceControls:
         reference_s: Shortest and longest reference audio, in seconds.
         changes_speed: Whether ``voice_speed`` has an effect.
         takes_token_ids: Whether the talker can be handed tokens instead of text.
+        takes_sampling: Whether ``seed`` and ``temperature`` have an effect.
     """
 
     modes: tuple[VoiceMode, ...] = (VoiceMode.NAMED,)
@@ -67,3 +68,4 @@ class VoiceControls:
     reference_s: tuple[float, float] = (0.0, 0.0)
     changes_speed: bool = False
     takes_token_ids: bool = False
+    takes_sampling: bool = False

@@ -83,6 +83,10 @@ def encode_status(status: EngineStatus) -> Message:
         "clones": VoiceMode.CLONE in known.voice.modes if known else False,
         "recites": known.recites if known else False,
         "changes_speed": known.voice.changes_speed if known else False,
+        "takes_sampling": known.voice.takes_sampling if known else False,
+        "style_chars": known.voice.style_chars if known else 0,
+        "voice_modes": known.voice.modes if known else (),
+        "voice_languages": known.voice.languages if known else (),
     }
 
 

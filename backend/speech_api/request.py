@@ -38,6 +38,7 @@ class SpeechRequest(BaseModel):
         stream_format: ``audio`` sends the file as it is made; ``sse`` sends it in events.
         language: ISO 639-1 code to be spoken, or ``auto``.
         seed: The same seed gives the same take, where the engine can.
+        temperature: How freely the voice draws its sound, where the engine can.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -51,6 +52,7 @@ class SpeechRequest(BaseModel):
     stream_format: Literal["audio", "sse"] = "audio"
     language: str = Field(default="auto", pattern=r"^(auto|[a-z]{2,3})$")
     seed: int | None = Field(default=None, ge=0, lt=2**32)
+    temperature: float | None = Field(default=None, ge=0.1, le=2.0)
 
 
 def turn_for(
@@ -72,6 +74,7 @@ def turn_for(
         voice=_spec(asked, capabilities, library, owner),
         voice_speed=asked.speed,
         seed=asked.seed,
+        temperature=asked.temperature,
         spoken=True,
     )
     return Turn(session_id=owner, generation=0, script=asked.input, settings=settings)

@@ -147,12 +147,12 @@ async def test_a_piece_has_room_for_slow_speech_but_not_for_endless_speech():
     from vllm.sampling_params import SamplingParams
 
     params = [SamplingParams(max_tokens=4096, min_tokens=2), SamplingParams(max_tokens=65_536)]
-    short, sound = for_speech(params, 0, "Hello.", None)
+    short, sound = for_speech(params, 0, "Hello.", TurnSettings())
     assert short.max_tokens == 200
     assert sound is params[1]
     assert params[0].max_tokens == 4096
-    [long, _] = for_speech(params, 0, "x" * 400, 5)
-    assert (long.max_tokens, long.seed) == (4096, 5)
+    [long, _] = for_speech(params, 0, "x" * 400, TurnSettings(seed=5, temperature=0.5))
+    assert (long.max_tokens, long.seed, long.temperature) == (4096, 5, 0.5)
 
 
 REFUSED = [

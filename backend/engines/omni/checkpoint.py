@@ -61,6 +61,7 @@ class TtsCheckpoint:
             style_chars=STYLE_CHARS if self.styled else 0,
             reference_s=REFERENCE_S if mode is VoiceMode.CLONE else (0.0, 0.0),
             takes_token_ids=True,
+            takes_sampling=True,
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from backend.contract.engine import Capabilities
 from backend.contract.errors import Field, TurnRefused
 from backend.contract.media import VideoFrames
-from backend.contract.turn import Turn
+from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceControls, VoiceMode, VoiceSpec
 from backend.conversation.languages import language_name
 from backend.engines.door import check_audio, check_frames, check_script
@@ -17,6 +17,7 @@ from backend.engines.omni.checkpoint import speaker_name
 
 MAX_REPLY_TOKENS = 2048
 MAX_SEED = 2**32 - 1
+MIN_TEMPERATURE, MAX_TEMPERATURE = 0.1, 2.0
 MAX_ASPECT = 200
 """Qwen's image processor refuses a picture whose sides differ more."""
 
@@ -33,7 +34,7 @@ def check_turn(turn: Turn, capabilities: Capabilities) -> None:
     Raises:
         TurnRefused: ``only_scripts``, ``empty_turn``, ``audio_empty``, ``audio_format``,
             ``audio_not_finite``, ``frames_format``, ``unknown_language``, ``reply_tokens``,
-            ``seed``, or one of ``check_script`` and ``check_voice``.
+            ``seed``, ``temperature``, or one of ``check_script`` and ``check_voice``.
     """
     if turn.script:
         check_script(turn, recites=capabilities.recites)
@@ -42,11 +43,18 @@ def check_turn(turn: Turn, capabilities: Capabilities) -> None:
     else:
         text = "This engine speaks texts as they are, and answers no questions."
         raise TurnRefused("only_scripts", text)
-    seed = turn.settings.seed
+    _check_sampling(turn.settings)
+    check_voice(turn.settings.voice, capabilities.voice)
+
+
+def _check_sampling(settings: TurnSettings) -> None:
+    seed, temperature = settings.seed, settings.temperature
     if seed is not None and not 0 <= seed <= MAX_SEED:
         text = f"The seed must lie between 0 and {MAX_SEED:,}."
         raise TurnRefused("seed", text, Field.SETTINGS)
-    check_voice(turn.settings.voice, capabilities.voice)
+    if temperature is not None and not MIN_TEMPERATURE <= temperature <= MAX_TEMPERATURE:
+        text = f"The temperature must lie between {MIN_TEMPERATURE} and {MAX_TEMPERATURE}."
+        raise TurnRefused("temperature", text, Field.SETTINGS)
 
 
 def _check_question(turn: Turn, capabilities: Capabilities) -> None:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from backend.contract.turn import TurnSettings
+
 SILENT_ID = 151669
 """``<|silent|>`` in AURA v1 on Qwen3-VL."""
 
@@ -67,15 +69,17 @@ def for_look(params: Sequence[Any]) -> list[Any]:
     return for_reply(params, 1)
 
 
-def for_speech(params: Sequence[Any], talker: int, words: str, seed: int | None) -> list[Any]:
-    """The same for one sentence: room for slow speech but not for endless speech, and the seed."""
+def for_speech(params: Sequence[Any], talker: int, words: str, settings: TurnSettings) -> list[Any]:
+    """The same for one sentence: room for slow speech, not for endless speech, and how to draw."""
     own = params[talker]
     longest = math.ceil(FRAMES_A_SECOND * speech_limit_s(words))
     changes: dict[str, Any] = {"max_tokens": max(own.min_tokens, min(own.max_tokens, longest))}
-    if seed is not None:
+    if settings.seed is not None:
         # The talker draws a frame's first code, its code predictor the others.
-        drawn = {**(own.extra_args or {}), "tts_local_seed": seed}
-        changes |= {"seed": seed, "extra_args": drawn}
+        drawn = {**(own.extra_args or {}), "tts_local_seed": settings.seed}
+        changes |= {"seed": settings.seed, "extra_args": drawn}
+    if settings.temperature is not None:
+        changes["temperature"] = settings.temperature
     return [*params[:talker], _changed(own, changes), *params[talker + 1 :]]
 
 

@@ -73,7 +73,9 @@ class SpokenReply:
 
     async def run(self) -> None:
         """Speak all sentences up to the end."""
-        voice, number = self._pipeline.voice(self._turn), 0
+        # The clip of a voice is made into a file: milliseconds in which others need the loop.
+        voice = await asyncio.to_thread(self._pipeline.voice, self._turn)
+        number = 0
         while (words := await self._sentences.get()) is not None:
             if not number:
                 self._emit(StageStarted(turn_id=self._turn.id, stage=Stage.SPEAK))
@@ -90,8 +92,8 @@ class SpokenReply:
                 self._emit(timing)
 
     async def _speak(self, words: str, voice: dict[str, object], request_id: str) -> None:
-        last, seed, sounded = StageOutput(), self._turn.settings.seed, False
-        async with aclosing(self._pipeline.speak(words, voice, request_id, seed)) as outputs:
+        last, settings, sounded = StageOutput(), self._turn.settings, False
+        async with aclosing(self._pipeline.speak(words, voice, request_id, settings)) as outputs:
             async for last in outputs:
                 if last.sample_rate and len(last.pcm):
                     sounded = True

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from backend.contract.engine import Capabilities
-from backend.contract.turn import Turn
+from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceMode
 from backend.conversation.plain_text import plain
 from backend.engines.omni.checkpoint import TtsCheckpoint
@@ -72,7 +72,7 @@ class SpeechPipeline:
         return voice_fields(turn.settings.voice, self.checkpoint)
 
     async def speak(
-        self, words: str, fields: dict[str, Any], request_id: str, seed: int | None = None
+        self, words: str, fields: dict[str, Any], request_id: str, settings: TurnSettings
     ) -> AsyncGenerator[StageOutput]:
         """Speak one sentence with the voice of ``fields``; see ``voice``.
 
@@ -80,10 +80,10 @@ class SpeechPipeline:
             words: The sentence.
             fields: The voice.
             request_id: A name of its own.
-            seed: With the same one, the talker draws the same codec frames.
+            settings: How the talker draws its codec frames.
         """
         prompt = await asyncio.to_thread(self._speech_input, words, fields)
-        params = for_speech(self._params, self.talker, words, seed)
+        params = for_speech(self._params, self.talker, words, settings)
         async with aclosing(self._run(self.talker, prompt, request_id, params)) as outputs:
             async for output in outputs:
                 yield output

@@ -26,7 +26,9 @@ async def warm_up(pipeline: SpeechPipeline) -> None:
     turn = Turn("warm-up", 0, frames=_frames(), settings=_settings(pipeline, clip))
     if isinstance(pipeline, Pipeline):
         await _hear_and_think(pipeline, clip, turn)
-    async with aclosing(pipeline.speak("Hello.", pipeline.voice(turn), "warm-speak")) as outputs:
+    async with aclosing(
+        pipeline.speak("Hello.", pipeline.voice(turn), "warm-speak", turn.settings)
+    ) as outputs:
         async for output in outputs:
             pipeline.sample_rate = output.sample_rate or pipeline.sample_rate
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 import numpy as np
 
 from backend.contract.media import AudioClip
-from backend.contract.turn import Turn
+from backend.contract.turn import Turn, TurnSettings
 from backend.engines.omni.outputs import StageOutput
 
 RATE = 24_000
@@ -32,7 +32,7 @@ class ScriptedPipeline:
         self.clips: list[float] = []
         self.questions: list[str] = []
         self.spoken: list[str] = []
-        self.seeds: list[int | None] = []
+        self.drawn: list[tuple[int | None, float | None]] = []
         self.chunks = 2
         self.looked = asyncio.Event()
         self.on_word: Callable[[], object] = lambda: asyncio.sleep(0)
@@ -74,11 +74,11 @@ class ScriptedPipeline:
         return {}
 
     async def speak(
-        self, words: str, fields: dict, request_id: str, seed: int | None = None
+        self, words: str, fields: dict, request_id: str, settings: TurnSettings
     ) -> AsyncGenerator[StageOutput]:
         async for _ in self._open(request_id):
             self.spoken.append(words)
-            self.seeds.append(seed)
+            self.drawn.append((settings.seed, settings.temperature))
             await self.on_speak(words)
             level = len(self.spoken) / 100
             for _ in range(self.chunks):

@@ -102,6 +102,8 @@ async def test_a_turn_out_of_bounds_reaches_no_model(engine):
         ({"script": "..."}, "nothing_to_say"),
         ({"script": "Hi.", "settings": TurnSettings(seed=-1)}, "seed"),
         ({"script": "Hi.", "settings": TurnSettings(seed=2**32)}, "seed"),
+        ({"script": "Hi.", "settings": TurnSettings(temperature=0.0)}, "temperature"),
+        ({"script": "Hi.", "settings": TurnSettings(temperature=2.5)}, "temperature"),
     ],
 )
 async def test_an_engine_that_only_speaks_takes_nothing_else(engine, turn, code):
@@ -114,11 +116,11 @@ async def test_an_engine_that_only_speaks_takes_nothing_else(engine, turn, code)
 
 async def test_a_script_is_spoken_as_it_is_and_nobody_thinks(engine):
     script = "One is **first**. Then comes two!\n\n```\nthree = 3\n```\n---\nFour"
-    events = await told(engine, script=script, settings=TurnSettings(seed=7))
+    events = await told(engine, script=script, settings=TurnSettings(seed=7, temperature=0.5))
     assert "".join(e.delta for e in events if isinstance(e, ReplyText)) == script
     spoken = ["One is first.", "Then comes two!", "three equals 3", "Four"]
     assert engine._pipeline.spoken == spoken
-    assert engine._pipeline.seeds == [7] * 4
+    assert engine._pipeline.drawn == [(7, 0.5)] * 4
     assert engine._pipeline.questions == []
     assert [e.stage for e in events if isinstance(e, StageStarted)] == ["speak"]
 
