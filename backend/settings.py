@@ -33,7 +33,8 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(
         default_factory=_data_dir,
-        description="Where kept voices are; on a Space with persistent storage it is on that.",
+        description="Where kept voices and spoken files are; on a Space with persistent storage it"
+        " is on that.",
     )
 
     engine: Literal["auto", "embedded", "omni", "remote"] = Field(
@@ -57,6 +58,17 @@ class Settings(BaseSettings):
     max_text_chars: int = Field(8000, gt=0, description="Longest typed message, in characters.")
     max_script_chars: int = Field(
         20_000, gt=0, description="Longest text that is spoken as it is, in characters."
+    )
+    max_batch_items: int = Field(500, gt=0, description="Items of a file that is spoken.")
+    max_batch_chars: int = Field(
+        200_000, gt=0, description="Characters of all texts of a file that is spoken."
+    )
+    max_own_batches: int = Field(
+        10, gt=0, description="Spoken files that one person may have at a time."
+    )
+    max_batches: int = Field(100, gt=0, description="Spoken files of everybody at a time.")
+    batch_days: float = Field(
+        7.0, gt=0, description="Days without a change after which a spoken file is deleted."
     )
     max_frames: int = Field(16, ge=1, le=64, description="Frames taken from a video.")
     frame_long_side: int = Field(640, ge=64, description="Long side of a frame, in pixels.")
