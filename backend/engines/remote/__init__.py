@@ -1,1 +1,1 @@
-"""A vLLM-Omni server elsewhere: each turn is one session on its duplex WebSocket."""
+"""A server elsewhere: answers over its duplex WebSocket, texts spoken by its speech route."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ssl
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,6 +22,10 @@ class ServerRefused(Exception):  # noqa: N818 - reads as the event that it repor
     """What is at the address is no server that this engine could use, in plain words."""
 
 
+class NoHealthRoute(ServerRefused):
+    """What is at the address does not tell whether it is well: vLLM-Omni's servers do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Server:
     """One vLLM-Omni server.
@@ -29,8 +35,8 @@ class Server:
             where needed a port and the path of a proxy.
         key: What ``--api-key`` of ``vllm serve`` asks for, or empty.
         sessions: Sessions that it lets run at a time, ``max_sessions`` of its deploy file.
-        speakers: Names of its talker's voices to choose from; the first is the default. None
-            leave the choice to the server.
+        speakers: Names of its voices to choose from; the first is the default. None leave the
+            choice to the server, or to what it says of its voices.
     """
 
     url: str
@@ -66,6 +72,7 @@ class Server:
 
         Raises:
             EngineFailed: It does not answer, or not well.
+            NoHealthRoute: It has no such route.
             ServerRefused: What answers is no vLLM-Omni server.
         """
         try:
@@ -76,7 +83,8 @@ class Server:
             raise EngineFailed(f"The server at {self.web} is up, but its model is not running.")
         if answer.status_code != 200:
             told = f"it answers /health with HTTP {answer.status_code}"
-            raise ServerRefused(f"There is no vLLM-Omni server at {self.web}: {told}.")
+            refused = NoHealthRoute if answer.status_code in {404, 405} else ServerRefused
+            raise refused(f"There is no vLLM-Omni server at {self.web}: {told}.")
 
     async def model_name(self) -> str:
         """Name of the model that it serves, or empty when it does not tell."""
@@ -87,9 +95,19 @@ class Server:
         except (httpx.HTTPError, ValueError, LookupError, TypeError):
             return ""
 
+    def client(self, timeout: httpx.Timeout | float) -> httpx.AsyncClient:
+        """Connections to its HTTP routes, whose paths stand behind its own; the caller closes it.
+
+        Args:
+            timeout: Seconds that it may take for each step of a request.
+        """
+        return httpx.AsyncClient(
+            base_url=self.web, headers=self.headers, timeout=timeout, verify=_trusted()
+        )
+
     async def _get(self, path: str) -> httpx.Response:
-        async with httpx.AsyncClient(timeout=HEALTH_TIMEOUT_S) as client:
-            return await client.get(f"{self.web}{path}", headers=self.headers)
+        async with self.client(HEALTH_TIMEOUT_S) as client:
+            return await client.get(path)
 
     def _address(self, secure: str, plain: str) -> str:
         parts = urlsplit(self.url)
@@ -98,3 +116,9 @@ class Server:
             raise ServerRefused(f"{self.url!r} {text}")
         path = parts.path.rstrip("/").removesuffix("/v1/realtime").removesuffix("/v1")
         return f"{secure if _SECURE[parts.scheme] else plain}://{parts.netloc}{path}"
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Whose certificates are believed. Read once: it takes longer than a request."""
+    return httpx.create_ssl_context()

@@ -61,7 +61,9 @@ class Session:
             ServerRefused: It is no server for this.
             StageFailed: It refused, or was lost.
         """
-        await self.say(update)
+        # A server without sessions may have said so and gone; its words are still to be read.
+        with suppress(StageFailed):
+            await self.say(update)
         async for message in self:
             if message["type"] == "error":
                 raise troubles.trouble_in(message)
