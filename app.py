@@ -25,6 +25,7 @@ from backend.speech_api.routes import make_speech_router
 from backend.speech_api.take_routes import make_take_router
 from backend.speech_api.use_routes import make_use_router
 from backend.speech_api.voice_routes import make_voice_router
+from backend.speech_api.zip_routes import make_zip_router
 from backend.voices.library import VoiceLibrary
 from ui.page import build_page
 from ui.theme import STATIC_DIR, STYLE_SHEET, make_theme
@@ -68,6 +69,7 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
     app.include_router(make_router(registry, engine, connection_limits(settings)))
     library = VoiceLibrary(settings.data_dir / "voices", lambda: speakers(engine))
     app.include_router(make_speech_router(engine, library, settings.max_script_chars))
+    app.include_router(make_zip_router(library, settings.max_upload_mb * 1_000_000))
     app.include_router(make_voice_router(engine, library, MediaLimits.from_settings(settings)))
     app.include_router(make_take_router(engine, library, settings.max_script_chars))
     app.include_router(make_batch_router(engine, library, settings))

@@ -19,6 +19,7 @@ _PARAMS: dict[str, str] = {
     Part.CLIP: "audio_sample",
     Part.WORDS: "ref_text",
     Part.CONSENT: "consent",
+    Part.FILE: "archive",
     Field.AUDIO: "audio_sample",
     Field.TEXT: "input",
     Field.VOICE: "voice",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import zipfile
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -14,11 +15,13 @@ from backend.voices.clips import as_wav, from_wav
 from backend.voices.library import MAX_VOICES, VoiceLibrary
 from backend.voices.refusals import Part, VoiceRefused
 from backend.voices.voice import Voice, VoiceDraft
+from backend.voices.zip_files import ZipError, open_zip, unpack
 
 MANIFEST = "voices.json"
 
 _MAX_MANIFEST_BYTES = 4_000_000
 _MAX_CLIP_BYTES = 30_000_000  # ten minutes of what is kept
+_MAX_BYTES = 1_000_000_000
 
 
 class _Entry(BaseModel):
@@ -35,71 +38,97 @@ class _Manifest(BaseModel):
     voices: list[_Entry] = Field(max_length=MAX_VOICES)
 
 
-def export_voices(library: VoiceLibrary, voices: Iterable[Voice]) -> bytes:
-    """A zip with a manifest and the clips.
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of the voices of a zip, in its order.
+
+    Attributes:
+        kept: Each that was kept, behind the name that it has in the zip.
+        refused: Each that was not, by its name in the zip, and why.
+    """
+
+    kept: list[tuple[str, Voice]] = field(default_factory=list)
+    refused: list[tuple[str, VoiceRefused]] = field(default_factory=list)
+
+
+def export_voices(library: VoiceLibrary, voices: Iterable[Voice], file: IO[bytes]) -> None:
+    """Write a zip with a manifest and the clips into an open file. Blocks.
 
     Raises:
-        VoiceRefused: ``clip_lost`` or ``clip_damaged``.
+        VoiceRefused: ``clip_lost`` or ``clip_damaged``, with the name of the voice.
     """
-    entries, file = [], io.BytesIO()
+    entries = []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for voice in voices:
-            clip = library.clip(voice)
-            if clip is not None and voice.clip not in archive.namelist():
-                archive.writestr(voice.clip, as_wav(clip))
+            if voice.clip and voice.clip not in archive.namelist():
+                archive.writestr(voice.clip, _clip_of(library, voice))
             entries.append(_Entry(voice=_draft_of(voice), clip=voice.clip))
         archive.writestr(MANIFEST, _Manifest(voices=entries).model_dump_json(indent=2))
-    return file.getvalue()
 
 
-def import_voices(library: VoiceLibrary, owner: str, path: Path) -> list[Voice]:
-    """Keep all voices of a zip; one whose name is taken gets a number behind it.
-
-    Nothing is kept of a zip that cannot be read.
+def import_voices(
+    library: VoiceLibrary, owner: str, path: Path, *, replace: bool = False
+) -> Imported:
+    """Keep what can be kept of a zip. Blocks.
 
     Args:
-        library: Where they are kept.
+        library: Where the voices are kept.
         owner: Who keeps them.
-        path: A file that anybody may have made.
+        path: A file that anybody may have made. One clip of it is unpacked at a time.
+        replace: Whether a voice takes the place of the owner's of the same name; otherwise it
+            gets a number behind its name, as it does where the engine's own voice has the name.
 
     Raises:
-        VoiceRefused: ``zip_unreadable``, or one of ``VoiceLibrary.keep``.
+        VoiceRefused: ``zip_unreadable``; then nothing is kept.
     """
-    found = _read(path)
-    for draft, clip in found:
-        draft.check(has_clip=clip is not None)
-    return [_keep(library, owner, draft, clip) for draft, clip in found]
-
-
-def _read(path: Path) -> list[tuple[VoiceDraft, AudioClip | None]]:
+    imported = Imported()
     try:
-        with zipfile.ZipFile(path) as archive:
-            text = _member(archive, MANIFEST, _MAX_MANIFEST_BYTES)
-            manifest = _Manifest.model_validate_json(text)
-            return [
-                (entry.voice, from_wav(_member(archive, entry.clip, _MAX_CLIP_BYTES)))
-                if entry.clip
-                else (entry.voice, None)
-                for entry in manifest.voices
-            ]
-    except (zipfile.BadZipFile, KeyError, OSError, ValidationError, RuntimeError) as error:
-        raise _unreadable() from error
+        with open_zip(path) as archive:
+            for entry in _entries(archive):
+                name = entry.voice.name
+                try:
+                    clip = _clip_in(archive, entry.clip) if entry.clip else None
+                    voice = _keep(library, owner, entry.voice, clip, replace=replace)
+                    imported.kept.append((name, voice))
+                except VoiceRefused as refusal:
+                    imported.refused.append((name, refusal))
+    except (ZipError, ValidationError) as error:
+        text = "This is not a zip of voices, or it is damaged."
+        raise VoiceRefused("zip_unreadable", text, Part.FILE) from error
+    return imported
 
 
-def _member(archive: zipfile.ZipFile, name: str, most_bytes: int) -> bytes:
-    """A file of the zip; never more than ``most_bytes`` are unpacked, whatever its header says."""
-    with archive.open(name) as member:
-        data = member.read(most_bytes + 1)
-    if len(data) > most_bytes:
-        raise _unreadable()
-    return data
+def _entries(archive: zipfile.ZipFile) -> list[_Entry]:
+    """The voices of the manifest, if their clips do not unpack to more than they may."""
+    text = unpack(archive, MANIFEST, _MAX_MANIFEST_BYTES)
+    entries = _Manifest.model_validate_json(text).voices
+    sizes = {member.filename: member.file_size for member in archive.infolist()}
+    if sum(sizes.get(entry.clip, 0) for entry in entries) > _MAX_BYTES:
+        raise ZipError
+    return entries
 
 
-def _keep(library: VoiceLibrary, owner: str, draft: VoiceDraft, clip: AudioClip | None) -> Voice:
+def _clip_in(archive: zipfile.ZipFile, name: str) -> AudioClip:
+    try:
+        return from_wav(unpack(archive, name, _MAX_CLIP_BYTES))
+    except ZipError as error:
+        text = "Its recording is missing in this zip, or damaged."
+        raise VoiceRefused("clip_damaged", text, Part.CLIP) from error
+
+
+def _keep(
+    library: VoiceLibrary,
+    owner: str,
+    draft: VoiceDraft,
+    clip: AudioClip | None,
+    *,
+    replace: bool,
+) -> Voice:
     name, number = draft.name, 1
     while True:
         try:
-            return library.keep(owner, draft.model_copy(update={"name": name}), clip)
+            named = draft.model_copy(update={"name": name})
+            return library.keep(owner, named, clip, replace=replace)
         except VoiceRefused as refusal:
             if refusal.part is not Part.NAME or number > MAX_VOICES:
                 raise
@@ -107,10 +136,14 @@ def _keep(library: VoiceLibrary, owner: str, draft: VoiceDraft, clip: AudioClip 
         name = f"{draft.name[:58]} ({number})"
 
 
+def _clip_of(library: VoiceLibrary, voice: Voice) -> bytes:
+    try:
+        clip = library.clip(voice)
+    except VoiceRefused as refusal:
+        text = f"{voice.name}: {refusal.message}"
+        raise VoiceRefused(refusal.code, text, refusal.part) from refusal
+    return as_wav(clip) if clip else b""
+
+
 def _draft_of(voice: Voice) -> VoiceDraft:
     return VoiceDraft.model_validate(voice.model_dump(include=set(VoiceDraft.model_fields)))
-
-
-def _unreadable() -> VoiceRefused:
-    text = "This is not a zip of voices, or it is damaged."
-    return VoiceRefused("zip_unreadable", text, Part.FILE)

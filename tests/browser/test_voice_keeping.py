@@ -192,6 +192,34 @@ async def test_a_voice_is_seen_by_others_only_when_it_is_shared(lab, world, brow
     await context.close()
 
 
+async def test_voices_are_exported_and_imported_elsewhere(lab, world, browser, tmp_path):
+    await lab.get_by_text("Kept voices", exact=True).click()
+    await expect(button(lab, "Export my voices")).to_be_hidden()
+    await keep(lab)
+    async with lab.expect_download() as download:
+        await button(lab, "Export my voices").click()
+    await (await download.value).save_as(tmp_path / "voices.zip")
+    await lab.set_input_files("#voices-file", tmp_path / "voices.zip")
+    await lab.get_by_text("“Anna” is called “Anna (2)” here, since the name was taken.").wait_for()
+    await expect(lab.locator("#kept-voices .take")).to_have_count(2)
+    context = await browser.new_context()
+    other = await context.new_page()
+    await open_lab(other, world.url)
+    await other.get_by_text("Kept voices", exact=True).click()
+    await other.set_input_files("#voices-file", tmp_path / "voices.zip")
+    await other.get_by_text("1 voice came in.").wait_for()
+    await other.get_by_label("Name of Anna").wait_for()
+    await context.close()
+
+
+async def test_a_file_that_is_no_zip_of_voices_is_refused_in_words(lab, tmp_path):
+    (tmp_path / "voices.zip").write_bytes(b"no zip, but longer than the end of one has to be")
+    await lab.get_by_text("Kept voices", exact=True).click()
+    await lab.set_input_files("#voices-file", tmp_path / "voices.zip")
+    await lab.get_by_text("This is not a zip of voices, or it is damaged.").wait_for()
+    assert await kept_in(lab) == 0
+
+
 async def test_keeping_a_voice_fits_a_phone(world, browser):
     context = await browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
     phone = await context.new_page()

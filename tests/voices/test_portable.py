@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -35,14 +36,19 @@ def zip_of(tmp_path):
     return make
 
 
+def export(library, path):
+    with path.open("wb") as file:
+        export_voices(library, library.voices(ANN), file)
+
+
 def test_voices_come_back_as_they_left(tmp_path, library):
     for name in ("Anna", "Again"):
         library.keep(ANN, a_copy(name, tags=("calm",)), a_clip())
     path = tmp_path / "voices.zip"
-    path.write_bytes(export_voices(library, library.voices(ANN)))
+    export(library, path)
     assert len(zipfile.ZipFile(path).namelist()) == 2  # the manifest, and the one clip
     back = import_voices(library, BOB, path)
-    assert [voice.name for voice in back] == ["Again", "Anna"]
+    assert [(name, voice.name) for name, voice in back.kept] == [("Again",) * 2, ("Anna",) * 2]
     before, after = library.named(ANN, "anna"), library.named(BOB, "anna")
     assert (after.tags, after.consent, after.reference_text) == (
         before.tags,
@@ -56,50 +62,119 @@ def test_voices_come_back_as_they_left(tmp_path, library):
 def test_a_name_that_is_taken_gets_a_number(tmp_path, library):
     library.keep(ANN, a_copy(), a_clip())
     path = tmp_path / "voices.zip"
-    path.write_bytes(export_voices(library, library.voices(ANN)))
-    for _ in range(2):
-        import_voices(library, ANN, path)
+    export(library, path)
+    names = [import_voices(library, ANN, path).kept[0] for _ in range(2)]
+    assert [(before, voice.name) for before, voice in names] == [
+        ("Anna", "Anna (2)"),
+        ("Anna", "Anna (3)"),
+    ]
     assert [voice.name for voice in library.voices(ANN)] == ["Anna", "Anna (2)", "Anna (3)"]
+
+
+def test_a_voice_takes_the_place_of_another_only_when_that_is_asked_for(tmp_path, library):
+    before = library.keep(ANN, a_copy(), a_clip())
+    path = tmp_path / "voices.zip"
+    export(library, path)
+    ((_, after),) = import_voices(library, ANN, path, replace=True).kept
+    assert [voice.id for voice in library.voices(ANN)] == [after.id]
+    assert after.id != before.id
+
+
+def test_the_engines_own_names_stay_its_own(tmp_path, zip_of):
+    library = VoiceLibrary(tmp_path / "other", lambda: ("Anna",))
+    manifest = {"voices": [{"voice": A_COPY, "clip": "a.wav"}]}
+    path = zip_of(manifest, **{"a.wav": as_wav(a_clip())})
+    ((_, voice),) = import_voices(library, ANN, path, replace=True).kept
+    assert voice.name == "Anna (2)"
+    library.close()
+
+
+def test_a_voice_whose_recording_is_lost_is_named(tmp_path, library):
+    voice = library.keep(ANN, a_copy(), a_clip())
+    (tmp_path / "library" / "clips" / voice.clip).unlink()
+    with refused("clip_lost") as lost:
+        export(library, tmp_path / "voices.zip")
+    assert lost.value.message.startswith("Anna: ")
 
 
 A_COPY = a_copy().model_dump(mode="json")
 
 
 @pytest.mark.parametrize(
-    ("manifest", "files"),
+    "manifest",
     [
-        ("no JSON", {}),
-        ({"version": 2, "voices": []}, {}),
-        ({"voices": [{"voice": {"name": ""}}]}, {}),
-        ({"voices": [{"voice": A_COPY, "clip": "../../etc/passwd"}]}, {}),
-        ({"voices": [{"voice": A_COPY, "clip": "a.wav"}]}, {"a.wav": b"RIFF no sound"}),
-        ({"voices": [{"voice": A_COPY | {"owner": "root"}}]}, {}),
+        "no JSON",
+        {"version": 2, "voices": []},
+        {"voices": [{"voice": {"name": ""}}]},
+        {"voices": [{"voice": A_COPY | {"owner": "root"}}]},
     ],
 )
-def test_a_zip_that_is_none_of_voices_is_refused(library, zip_of, manifest, files):
-    with refused("zip_unreadable" if "a.wav" not in files else "clip_damaged"):
-        import_voices(library, ANN, zip_of(manifest, **files))
+def test_a_zip_that_is_none_of_voices_is_refused(library, zip_of, manifest):
+    with refused("zip_unreadable"):
+        import_voices(library, ANN, zip_of(manifest))
     assert library.voices(ANN) == []
 
 
-def test_a_voice_without_consent_is_not_brought_in(library, zip_of):
-    manifest = {"voices": [{"voice": A_COPY | {"consent": ""}, "clip": "a.wav"}]}
-    with refused("consent_missing"):
-        import_voices(library, ANN, zip_of(manifest, **{"a.wav": as_wav(a_clip())}))
-    assert library.voices(ANN) == []
+@pytest.mark.parametrize(
+    ("changed", "clip", "code"),
+    [
+        ({}, "../../etc/passwd", "clip_damaged"),
+        ({}, "no_sound.wav", "clip_damaged"),
+        ({}, "", "clip_missing"),
+        ({"consent": ""}, "a.wav", "consent_missing"),
+        ({"reference_text": ""}, "a.wav", "words_missing"),
+    ],
+)
+def test_a_voice_that_cannot_be_used_is_told_and_the_others_come_in(
+    library, zip_of, changed, clip, code
+):
+    good = {"voice": A_COPY | {"name": "Good"}, "clip": "a.wav"}
+    manifest = {"voices": [{"voice": A_COPY | changed, "clip": clip}, good]}
+    files = {"a.wav": as_wav(a_clip()), "no_sound.wav": b"RIFF no sound"}
+    imported = import_voices(library, ANN, zip_of(manifest, **files))
+    assert [(name, refusal.code) for name, refusal in imported.refused] == [("Anna", code)]
+    assert [voice.name for voice in library.voices(ANN)] == ["Good"]
 
 
 def test_no_more_is_unpacked_than_a_clip_may_have(library, zip_of, monkeypatch):
     monkeypatch.setattr(portable, "_MAX_CLIP_BYTES", 1000)
     manifest = {"voices": [{"voice": A_COPY, "clip": "a.wav"}]}
+    imported = import_voices(library, ANN, zip_of(manifest, **{"a.wav": as_wav(a_clip())}))
+    assert [refusal.code for _, refusal in imported.refused] == ["clip_damaged"]
+
+
+def test_one_clip_is_not_unpacked_again_and_again(library, zip_of, monkeypatch):
+    wav = as_wav(a_clip())
+    monkeypatch.setattr(portable, "_MAX_BYTES", 2 * len(wav))
+    manifest = {"voices": 3 * [{"voice": A_COPY, "clip": "a.wav"}]}
     with refused("zip_unreadable"):
-        import_voices(library, ANN, zip_of(manifest, **{"a.wav": bytes(1_000_000)}))
-    assert library.voices(ANN) == []
+        import_voices(library, ANN, zip_of(manifest, **{"a.wav": wav}))
 
 
-def test_a_file_of_another_kind_is_refused(library, tmp_path):
+def test_a_zip_that_lies_about_what_it_unpacks_to_is_not_unpacked(library, zip_of):
+    manifest = {"voices": [{"voice": A_COPY, "clip": "a.wav"}]}
+    path = zip_of(manifest, **{"a.wav": bytes(50_000_000)})
+    data = path.read_bytes()
+    assert len(data) < 100_000
+    path.write_bytes(data.replace((50_000_000).to_bytes(4, "little"), (1000).to_bytes(4, "little")))
+    tracemalloc.start()
+    imported = import_voices(library, ANN, path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [refusal.code for _, refusal in imported.refused] == ["clip_damaged"]
+    assert most < 5_000_000
+
+
+def test_a_zip_of_files_without_end_is_not_opened(library, zip_of):
+    files = {f"{number:01000}": b"" for number in range(1000)}
+    with refused("zip_unreadable"):
+        import_voices(library, ANN, zip_of({"voices": []}, **files))
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", b"not a zip at all, and longer than the end of one"])
+def test_a_file_of_another_kind_is_refused(library, tmp_path, data):
     path = tmp_path / "voices.zip"
-    path.write_bytes(b"not a zip at all")
+    path.write_bytes(data)
     with refused("zip_unreadable"):
         import_voices(library, ANN, path)
     assert library.voices(ANN) == []

@@ -3,6 +3,7 @@
 import { button, make, say } from "./dom.js";
 import { NotSpoken, answerOf } from "./speech_stream.js";
 import { audioUrl, changeVoice, deleteVoice, useVoice } from "./voice_api.js";
+import { VoiceArchive } from "./voice_archive.js";
 import { ownerHeaders } from "./voice_owner.js";
 
 const NONE = "No voice is kept yet.";
@@ -27,6 +28,8 @@ export class KeptVoices {
     this.list = part.appendChild(make("ul", "takes"));
     this.error = part.appendChild(make("p", "lab-error"));
     this.error.setAttribute("role", "alert");
+    this.archive = new VoiceArchive(changed);
+    part.append(this.archive.element);
     this.player = new Audio();
     this.show([]);
   }
@@ -36,6 +39,7 @@ export class KeptVoices {
     say(this.error, "");
     const kept = voices.filter((voice) => !voice.built_in);
     this.none.hidden = kept.length > 0;
+    this.archive.show(kept.some((voice) => voice.own));
     this.list.replaceChildren(...kept.map((voice) => this.#line(voice)));
   }
 

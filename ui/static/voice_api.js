@@ -6,10 +6,11 @@ import { ownerHeaders } from "./voice_owner.js";
 /** @returns {string} The address of one of the routes under `/v1/audio/`. */
 export const audioUrl = (route) => new URL(`v1/audio/${route}`, document.baseURI).href;
 
-async function told(route, options = {}) {
-  const ask = () => fetch(audioUrl(route), { ...options, headers: { ...ownerHeaders(), ...options.headers } });
-  return (await answerOf(ask)).json();
+function answer(route, options = {}) {
+  return answerOf(() => fetch(audioUrl(route), { ...options, headers: { ...ownerHeaders(), ...options.headers } }));
 }
+
+const told = async (route, options) => (await answer(route, options)).json();
 
 function form(fields) {
   const body = new FormData();
@@ -23,6 +24,17 @@ export const listVoices = async () => (await told("voices")).voices;
 /** Has a clip examined. */
 export const checkClip = (clip, words, soundOnly) =>
   told("voices/check", form({ audio_sample: clip, ref_text: words, x_vector_only_mode: soundOnly }));
+
+/** @returns {Promise<object>} How good a take is.
+ *  @param {Blob} take A WAV file.
+ *  @param {object} request What it was made from.
+ *  @param {AbortSignal} [signal] */
+export const judgeTake = (take, { input, voice }, signal) =>
+  told("takes/quality", { ...form({ take, input, voice }), signal });
+
+/** @returns {Promise<Blob>} A take as a `wav`, `flac` or `mp3` file. */
+export const packTake = async (take, kind) =>
+  (await answer("takes/file", form({ take, response_format: kind }))).blob();
 
 /** Keeps a voice; `fields` as the route names them. */
 export const keepVoice = (fields) => told("voices", form(fields));
@@ -43,3 +55,9 @@ export const changeVoice = (id, change) =>
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(change),
   });
+
+/** @returns {Promise<Blob>} All own voices, as a zip. */
+export const takeVoices = async () => (await answer("voices/archive")).blob();
+
+/** Keeps what can be kept of a zip; tells what was `kept` and what was `refused`. */
+export const bringVoices = (archive) => told("voices/archive", form({ archive }));
