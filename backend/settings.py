@@ -94,9 +94,7 @@ class Settings(BaseSettings):
     )
     log_stats: bool = Field(False, description="Have vLLM-Omni log its statistics.")
 
-    url: str = Field(
-        "", description="Address of the remote engine's vLLM-Omni server, as http://host:8091."
-    )
+    url: str = Field("", description="Address of the remote engine's server, as http://host:8091.")
     api_key: SecretStr = Field(
         SecretStr(""), description="Key of that server, where it was started with one."
     )
@@ -105,8 +103,8 @@ class Settings(BaseSettings):
     )
     remote_speakers: list[str] = Field(
         default_factory=list,
-        description="Speakers of its CustomVoice model to choose from, as Vivian,Ryan. A name that"
-        " the model does not have ends that server.",
+        description="Its voices to choose from, as Vivian,Ryan; not needed where it lists them, as"
+        " Qwen3-TTS does. A name that AURA's CustomVoice model does not have ends that server.",
     )
 
     recognizer: str = Field(
