@@ -6,7 +6,6 @@ from typing import Any
 
 from backend.contract.engine import EngineStatus
 from backend.contract.events import StageTiming
-from backend.contract.voice import VoiceMode
 from backend.conversation.record import TurnRecord
 from backend.conversation.session import Session
 from backend.realtime.protocol import WIRE_RATE, Message
@@ -80,7 +79,6 @@ def encode_status(status: EngineStatus) -> Message:
         "name": known.name if known else "",
         "summary": known.summary if known else "",
         "sees_pictures": known.sees_pictures if known else False,
-        "clones": VoiceMode.CLONE in known.voice.modes if known else False,
         "recites": known.recites if known else False,
         "changes_speed": known.voice.changes_speed if known else False,
         "takes_sampling": known.voice.takes_sampling if known else False,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import io
-
 import pytest
 import pytest_asyncio
 import soundfile
@@ -60,6 +57,10 @@ async def open_lab(page, url):
     await page.get_by_text("Voice lab", exact=True).click()
 
 
+def download_button(lab, kind):
+    return lab.get_by_role("button", name=f"Download this take as {kind}")
+
+
 async def speak(lab, text):
     await lab.fill("#lab-text", text)
     await lab.click("#lab-speak")
@@ -68,10 +69,11 @@ async def speak(lab, text):
 async def test_a_text_is_heard_in_the_chosen_voice_and_speed(lab, world):
     ear = await Ear.listen(lab)
     await lab.get_by_label("Voice", exact=True).select_option("high")
+    await lab.get_by_text("More", exact=True).click()
     await lab.get_by_label("Speed", exact=True).fill("1.5")
     await speak(lab, "Good morning.")
     assert_heard(await ear.reply())
-    await lab.get_by_text("high · 0.20 s · first sound after").wait_for()
+    await lab.get_by_text("high, scripted · 0.20 s · first sound after").wait_for()
     turn = world.engine.runs[-1]
     assert (turn.script, turn.text, turn.history) == ("Good morning.", "", ())
     assert (turn.settings.voice.speaker, turn.settings.voice_speed) == ("high", 1.5)
@@ -84,20 +86,23 @@ async def test_it_is_heard_while_the_rest_is_still_made(lab):
     await speak(lab, "Please wait.")
     await ear.begun()
     await lab.get_by_text("0.2 s made").wait_for()
-    assert await lab.get_by_role("link", name="Download this take").count() == 0
+    assert await lab.get_by_role("button", name="Download this take").count() == 0
     GATE.set()
-    await lab.get_by_role("link", name="Download this take").wait_for()
+    await download_button(lab, "WAV").wait_for()
 
 
-async def test_a_take_is_a_file_that_says_what_it_is(lab):
+@pytest.mark.parametrize("kind", ["WAV", "FLAC", "MP3"])
+async def test_a_take_is_a_file_that_says_what_it_is(lab, kind):
     await speak(lab, "Good morning.")
     async with lab.expect_download() as download:
-        await lab.get_by_role("link", name="Download this take").click()
+        await download_button(lab, kind).click()
     path = await (await download.value).path()
-    data = await asyncio.to_thread(path.read_bytes)
-    samples, rate = soundfile.read(io.BytesIO(data), dtype="int16")
-    assert (samples.tobytes(), rate) == (to_pcm16(tone(0.2)), RATE)
-    assert b"Synthetic speech" in data
+    with soundfile.SoundFile(path) as file:
+        samples = file.read(dtype="int16")
+        notes = (file.format, file.samplerate, file.artist, file.comment)
+    assert notes == (kind, RATE, "scripted, voice low", "Synthetic speech")
+    if kind != "MP3":
+        assert samples.tobytes() == to_pcm16(tone(0.2))
 
 
 async def test_a_take_is_heard_again_and_thrown_away(lab):
@@ -125,7 +130,7 @@ async def test_what_goes_wrong_is_said_beside_the_text_and_the_next_is_spoken(la
     await expect(lab.locator(".take")).to_have_count(0)
     assert await lab.input_value("#lab-text") == text
     await speak(lab, "Good morning.")
-    await lab.get_by_role("link", name="Download this take").wait_for()
+    await download_button(lab, "WAV").wait_for()
     await expect(error).to_be_hidden()
 
 

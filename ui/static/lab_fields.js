@@ -14,6 +14,25 @@ export function field(form, words, control) {
   return control;
 }
 
+/** @returns {HTMLInputElement} A slider. */
+export function range(form, words, min, max, step, value) {
+  const control = field(form, words, make("input"));
+  return Object.assign(control, { type: "range", min, max, step, value });
+}
+
+/** @returns {HTMLInputElement} A box for a number, or for none. */
+export function number(form, words, min, max, step, none) {
+  const control = field(form, words, make("input"));
+  return Object.assign(control, { type: "number", min, max, step, placeholder: none });
+}
+
+/** @returns {HTMLSelectElement} A list of the numbers from 1 to `most`. */
+export function choices(form, words, most) {
+  const control = field(form, words, make("select"));
+  for (let number = 1; number <= most; number += 1) control.add(new Option(number, number));
+  return control;
+}
+
 /** @returns {HTMLInputElement} A box to tick, with its words. */
 export function consentLine(form, words) {
   const label = form.appendChild(make("label", "lab-tick"));

@@ -1,88 +1,78 @@
-/** One text as it was spoken once: heard again, kept as a file, or thrown away. */
+/** One text as it was spoken once: heard again, judged, kept as a file, or thrown away. */
 
 import { button, make, seconds } from "./dom.js";
+import { Sound } from "./sound.js";
+import { NotSpoken } from "./speech_stream.js";
+import { TakeQuality } from "./take_quality.js";
+import { packTake } from "./voice_api.js";
 
 const TITLE_CHARS = 80;
+const FORMATS = ["wav", "flac", "mp3"];
 
 export class Take {
-  #id;
-  #player;
-  #pieces = [];
-  #rate = 0;
   #facts;
   #buttons;
+  #error;
+  #seed;
+
+  /** Of its sound in the player. */
+  id;
+  sound = new Sound();
 
   /** @param {string} id Of its sound in the player.
-   *  @param {string} text What is spoken.
-   *  @param {string} voice The voice's name.
-   *  @param {import("./player.js").Player} player
-   *  @param {() => void} play Plays it again. */
-  constructor(id, text, voice, player, play) {
-    this.#id = id;
-    this.#player = player;
-    this.voice = voice;
+   *  @param {object} request As the speech route takes it.
+   *  @param {string} label The voice and the engine, for people.
+   *  @param {{play: (take: Take) => void, compare: (take: Take) => void, remove: (take: Take) => void}} on
+   *    What a person may want with it. */
+  constructor(id, request, label, on) {
+    this.id = id;
+    this.label = label;
+    this.#seed = request.seed;
+    this.words = request.input.trim();
     this.element = make("li", "take");
-    const title = text.length > TITLE_CHARS ? `${text.slice(0, TITLE_CHARS)}…` : text;
+    const title = this.words.length > TITLE_CHARS ? `${this.words.slice(0, TITLE_CHARS)}…` : this.words;
     this.element.append(make("p", "take-text", title));
     this.#facts = this.element.appendChild(make("p", "aside"));
+    this.quality = new TakeQuality(this.sound, request);
+    this.element.append(this.quality.element);
     this.#buttons = this.element.appendChild(make("div", "take-buttons"));
-    this.play = button("▶ Play", `Play this take again: ${title}`, play);
-    this.#tellFacts();
+    this.#buttons.hidden = true;
+    this.compare = button("Compare", "Compare this take with another one", () => on.compare(this));
+    this.compare.setAttribute("aria-pressed", "false");
+    this.#buttons.append(
+      button("▶ Play", `Play this take again: ${title}`, () => on.play(this)),
+      ...FORMATS.map((kind) =>
+        button(`⤓ ${kind.toUpperCase()}`, `Download this take as ${kind.toUpperCase()}`, () => this.#save(kind)),
+      ),
+      this.compare,
+      button("Remove", "Remove this take", () => on.remove(this)),
+    );
+    this.#error = this.element.appendChild(make("p", "lab-error"));
+    this.#error.setAttribute("role", "alert");
+    this.tell();
   }
 
-  /** The name of its sound in the player. */
-  get id() {
-    return this.#id;
-  }
-
-  /** Seconds of sound so far. */
-  get soundS() {
-    return this.#pieces.reduce((sum, piece) => sum + piece.length, 0) / (this.#rate || 1);
-  }
-
-  /** Takes the next sound, and plays it. */
-  push(piece, sampleRate) {
-    if (!this.#rate) this.#player.begin(this.#id, sampleRate);
-    this.#rate = sampleRate;
-    this.#pieces.push(piece);
-    this.#player.push(this.#id, piece);
-    this.#tellFacts();
-  }
-
-  /** All of it has come.
-   *  @param {Blob} file
-   *  @param {number} firstSoundS From the click to the first sound. */
-  finish(file, firstSoundS) {
-    this.#player.end(this.#id);
-    this.#tellFacts(`first sound after ${seconds(firstSoundS)}`);
-    const link = make("a", "quiet-button", "⤓ WAV");
-    link.href = URL.createObjectURL(file);
-    link.download = `omni-live-${this.#id}.wav`;
-    link.setAttribute("aria-label", "Download this take as a WAV file");
-    this.#buttons.append(this.play, link, button("Remove", "Remove this take", () => this.#remove(link.href)));
-  }
-
-  /** Plays it from its beginning, under a name that the player does not know yet. */
-  again(id) {
-    this.#id = id;
-    this.#player.begin(id, this.#rate);
-    for (const piece of this.#pieces) this.#player.push(id, piece);
-    this.#player.end(id);
-  }
-
-  /** Stops its sound. */
-  stop() {
-    this.#player.drop(this.#id);
-  }
-
-  #remove(href) {
-    this.stop();
-    URL.revokeObjectURL(href);
-    this.element.remove();
-  }
-
-  #tellFacts(more = "") {
-    const facts = [this.voice, seconds(this.soundS), more].filter(Boolean);
+  /** Shows what is known of it by now. */
+  tell() {
+    const { sound } = this;
+    const facts = [this.label, seconds(sound.seconds)];
+    if (this.#seed !== undefined) facts.push(`seed ${this.#seed}`);
+    if (sound.file) facts.push(`first sound after ${seconds(sound.firstS)}`);
     this.#facts.textContent = facts.join(" · ");
+    this.#buttons.hidden = !sound.file;
+  }
+
+  async #save(kind) {
+    this.#error.textContent = "";
+    try {
+      const link = make("a");
+      link.href = URL.createObjectURL(await packTake(this.sound.file, kind));
+      link.download = `omni-live-${this.id}.${kind}`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    } catch (error) {
+      if (!(error instanceof NotSpoken)) throw error;
+      this.#error.textContent = error.message;
+    }
   }
 }

@@ -56,9 +56,9 @@ export class VoiceKeeper {
     this.status.setAttribute("role", "status");
   }
 
-  /** Whether the engine that runs here can copy voices. */
-  tellClones(clones) {
-    say(this.note, clones ? "" : NO_CLONES);
+  /** Says what the engine cannot do, as the app tells it. */
+  follow({ voice_modes: modes }) {
+    say(this.note, modes.includes("clone") ? "" : NO_CLONES);
   }
 
   /** Takes a clip, and has it checked. */
