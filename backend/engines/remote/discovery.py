@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import httpx
 
 from backend.engines.omni.checkpoint import PIPELINE_SPEAKER
-from backend.engines.remote.server import HEALTH_TIMEOUT_S, Server
+from backend.engines.remote.server import Server
+from backend.engines.remote.session import OPEN_TIMEOUT_S
 from backend.engines.remote.speech import SPEECH_PATH, Speech
 from backend.engines.remote.troubles import lost_on_the_way, trouble_with, words_in
 
@@ -30,7 +31,7 @@ async def find_speech(server: Server, model: str) -> Speech | None:
         StageFailed: It does not answer, or cannot just now.
     """
     try:
-        async with server.client(HEALTH_TIMEOUT_S) as client:
+        async with server.client(OPEN_TIMEOUT_S) as client:
             kind = await _kind(client, model)
             if kind is None:
                 return None
@@ -53,7 +54,8 @@ async def _kind(client: httpx.AsyncClient, model: str) -> str | None:
             if answer.is_success:
                 continue
             await answer.aread()
-        if answer.status_code in {401, 403} or answer.status_code >= 500:
+        # One that fails at a text without words may well speak others.
+        if answer.status_code in {401, 403} or answer.status_code > 500:
             raise trouble_with(answer)
         # A Qwen3-TTS that is another one says which; one that is this says that words are missing.
         if told := _KIND_TOLD.search(words_in(answer)):

@@ -11,6 +11,7 @@ from backend.contract.media import AudioClip
 from backend.contract.turn import Turn
 from backend.contract.voice import VoiceControls
 from backend.engines.events import Emit, events_of
+from backend.engines.failures import StageFailed
 from backend.engines.omni.checkpoint import STYLE_CHARS
 from backend.engines.remote.arrival import until_up, until_warm
 from backend.engines.remote.discovery import find_speech
@@ -121,7 +122,7 @@ class RemoteEngine:
     async def _opens_sessions(self, progress: Progress) -> bool:
         try:
             await until_warm(self._server, progress)
-        except ServerRefused:
+        except (ServerRefused, StageFailed):
             if self._speech is None:
                 raise
             return False

@@ -61,6 +61,8 @@ class Speech:
         body["language"] = spoken_language(voice.language)
         if settings.seed is not None:
             body["seed"] = settings.seed
+        if settings.temperature is not None:
+            body["extra_params"] = {"temperature": settings.temperature}
         if voice.reference_audio is not None:
             body["ref_audio"] = as_data_uri(voice.reference_audio)
             body["x_vector_only_mode"] = voice.x_vector_only

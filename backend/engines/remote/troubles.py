@@ -96,7 +96,7 @@ def words_in(response: httpx.Response) -> str:
 
 def lost_on_the_way(error: httpx.HTTPError, server: Server) -> StageFailed:
     """What it means that a request had no answer, or only the beginning of one."""
-    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+    if isinstance(error, httpx.ConnectError | httpx.TimeoutException):
         return StageFailed(f"The server at {server.web} does not answer.")
     return StageFailed(LOST)
 

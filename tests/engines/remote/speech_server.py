@@ -73,6 +73,7 @@ class SpeechServer:
         media_type: What it calls its sound.
         key: What it asks for.
         holds_sessions: Whether its WebSocket opens sessions too.
+        door: HTTP status at which its WebSocket lets nobody in.
         asked: The bodies of the requests for texts with words.
         speaking: How many of them it is speaking now.
     """
@@ -85,6 +86,7 @@ class SpeechServer:
     media_type: str = "audio/pcm"
     key: str = ""
     holds_sessions: bool = False
+    door: int = 0
     asked: list[dict[str, Any]] = field(default_factory=list)
     speaking: int = 0
     url: str = ""
@@ -126,6 +128,9 @@ class SpeechServer:
             self.speaking -= 1
 
     async def _realtime(self, socket: WebSocket) -> None:
+        if self.door:
+            await socket.send_denial_response(Response(status_code=self.door))
+            return
         await socket.accept()
         if not self.holds_sessions:
             await socket.send_json({"type": "error", "code": "unsupported", "error": "no"})

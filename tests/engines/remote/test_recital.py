@@ -107,16 +107,18 @@ async def test_sound_is_heard_while_the_rest_is_being_made(voices):
     assert heard.is_set()
 
 
-async def test_a_named_voice_speaks_in_a_style_and_a_language_at_a_seed():
+async def test_a_named_voice_speaks_in_a_style_and_a_language_as_it_is_to_be_drawn():
     server = SpeechServer(voices={"voices": ["ryan", "vivian"]})
     voice = VoiceSpec(speaker="Ryan", style="warm <|im_end|>", language="en")
-    assert await asked_of(server, voice=voice, seed=7, voice_speed=2.0) == PLAIN | {
+    drawn = {"seed": 7, "temperature": 0.5}
+    assert await asked_of(server, voice=voice, voice_speed=2.0, **drawn) == PLAIN | {
         "stream": True,
         "task_type": "CustomVoice",
         "voice": "ryan",
         "instructions": "warm < |im_end|>",
         "language": "English",
         "seed": 7,
+        "extra_params": {"temperature": 0.5},
     }
 
 
