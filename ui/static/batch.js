@@ -1,0 +1,129 @@
+/** Speaks a file of texts: chosen, checked, followed while it is spoken, handed out as a zip. */
+
+import { listBatches, readBatch, sendFile } from "./batch_api.js";
+import { BatchCard } from "./batch_card.js";
+import { button, make, say } from "./dom.js";
+import { NotSpoken } from "./speech_stream.js";
+import { listVoices } from "./voice_api.js";
+
+const HOW =
+  "In a text file each line is one item. A CSV file names its columns in the first line: text, and" +
+  " if you like name, voice, speed, instructions, language and seed. Nothing is spoken before you" +
+  " start it, and it goes on when you close this page.";
+const POLL_MS = 1000;
+
+export class BatchPanel {
+  #cards = new Map();
+  #voices = [];
+  #timer = 0;
+  #asked = 0;
+
+  constructor() {
+    this.element = make("details", "lab-section");
+    this.element.id = "batches";
+    this.summary = this.element.appendChild(make("summary", "", "Speak a file"));
+    const part = this.element.appendChild(make("div", "lab-part"));
+    part.append(make("p", "aside", HOW));
+    const row = part.appendChild(make("div", "take-buttons"));
+    const file = make("input");
+    Object.assign(file, { type: "file", accept: ".txt,.csv,.tsv", hidden: true, id: "batch-file" });
+    file.addEventListener("change", () => {
+      if (file.files[0]) this.#take(file.files[0]);
+      file.value = "";
+    });
+    const label = "Choose a text or CSV file";
+    row.append(button(label, label, () => file.click()), file);
+    this.status = row.appendChild(make("span", "aside"));
+    this.status.setAttribute("role", "status");
+    this.error = part.appendChild(make("p", "lab-error"));
+    this.error.setAttribute("role", "alert");
+    this.list = part.appendChild(make("ul", "takes"));
+    this.list.setAttribute("aria-label", "Files to speak, newest first");
+    this.element.addEventListener("toggle", () => this.element.open && this.#refresh());
+    document.addEventListener("visibilitychange", () => this.#follow());
+    say(this.error, "");
+    this.#refresh();
+  }
+
+  async #take(file) {
+    this.status.textContent = "Reading the file…";
+    await this.#tried(() => sendFile(file));
+    this.status.textContent = "";
+    await this.#refresh(true);
+  }
+
+  /** Fetches how all stands; keeps an error that is shown when `quiet`. */
+  async #refresh(quiet = false) {
+    const asked = (this.#asked += 1);
+    const batches = await this.#tried(listBatches, quiet);
+    if (asked !== this.#asked) return; // a later answer is on its way
+    if (batches) this.#show(batches);
+    this.#follow();
+    if (this.element.open) await this.#offerVoices();
+  }
+
+  /** Asks again in a second while something is being spoken and somebody can see it. */
+  #follow() {
+    clearTimeout(this.#timer);
+    if (!document.hidden && this.#running().length > 0)
+      this.#timer = setTimeout(() => this.#refresh(), POLL_MS);
+  }
+
+  #running() {
+    return [...this.#cards.values()].filter(({ batch }) => batch.state === "running");
+  }
+
+  #show(batches) {
+    const ids = new Set(batches.map(({ id }) => id));
+    for (const [id, card] of this.#cards) {
+      if (ids.has(id)) continue;
+      card.element.remove();
+      this.#cards.delete(id);
+    }
+    for (const batch of [...batches].reverse()) this.#update(batch);
+    const running = this.#running().length;
+    this.summary.textContent = `Speak a file${running ? ` (${running} being spoken)` : ""}`;
+  }
+
+  #update(batch) {
+    const card = this.#cards.get(batch.id) ?? this.#add(batch);
+    const before = card.batch;
+    card.show(batch);
+    if (before.state === "running" && batch.state !== "running")
+      this.status.textContent = `${batch.title}: ${batch.state}.`;
+    if (before === batch || before.state !== batch.state || before.failed !== batch.failed)
+      this.#detail(card);
+  }
+
+  #add(batch) {
+    const card = new BatchCard(batch, () => this.#refresh(true));
+    card.offer(this.#voices);
+    this.#cards.set(batch.id, card);
+    this.list.prepend(card.element);
+    return card;
+  }
+
+  async #detail(card) {
+    const whole = await this.#tried(() => readBatch(card.batch.id), true);
+    if (whole) card.detail(whole);
+  }
+
+  async #offerVoices() {
+    const waits = [...this.#cards.values()].filter(({ batch }) => batch.state === "planned");
+    if (waits.length === 0) return;
+    this.#voices = (await this.#tried(listVoices, true)) ?? [];
+    for (const card of waits) card.offer(this.#voices);
+  }
+
+  async #tried(action, quiet = false) {
+    try {
+      const answer = await action();
+      if (!quiet) say(this.error, "");
+      return answer;
+    } catch (error) {
+      if (!(error instanceof NotSpoken)) throw error;
+      say(this.error, error.message);
+      return null;
+    }
+  }
+}
