@@ -27,6 +27,7 @@ from backend.speech_api.use_routes import make_use_router
 from backend.speech_api.voice_routes import make_voice_router
 from backend.speech_api.zip_routes import make_zip_router
 from backend.voices.library import VoiceLibrary
+from ui.lab_endpoints import add_lab_endpoints
 from ui.page import build_page
 from ui.theme import STATIC_DIR, STYLE_SHEET, make_theme
 
@@ -77,6 +78,8 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
     answer_errors(app)
     app.mount("/omni", StaticFiles(directory=STATIC_DIR), name="omni")
     page = build_page(registry, engine, settings)
+    with page:
+        add_lab_endpoints(engine, library, settings)
     # Gradio checks that a path it is handed was really uploaded only in apps that it launched
     # itself; a mounted one would read any file that a hand-made request names.
     page.has_launched = True

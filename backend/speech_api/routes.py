@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 
 from backend.runtime.engine_thread import EngineThread
-from backend.speech_api.errors import ApiError, of_fields
-from backend.speech_api.guards import (
-    known_capabilities,
-    owner_of,
-    refuse_larger,
-    refuse_other_pages,
-)
+from backend.speech_api.errors import of_fields
+from backend.speech_api.guards import owner_of, refuse_larger, refuse_other_pages
 from backend.speech_api.leaving import while_listening
-from backend.speech_api.request import SpeechRequest, turn_for
-from backend.speech_api.speaking import Spoken
+from backend.speech_api.request import SpeechRequest
+from backend.speech_api.starting import start_speaking
 from backend.voices.library import VoiceLibrary
 
 _BYTES_PER_CHAR = 12  # as JSON may write one, with room for the rest of the body
@@ -38,13 +31,7 @@ def make_speech_router(engine: EngineThread, library: VoiceLibrary, max_chars: i
     @router.post("/speech")
     async def speech(request: Request) -> StreamingResponse:
         asked = await _read(request)
-        if len(asked.input) > max_chars:
-            text = f"The input has {len(asked.input):,} characters; the limit is {max_chars:,}."
-            raise ApiError(400, text, "text_too_long", "input")
-        can = known_capabilities(engine)
-        turn = await asyncio.to_thread(turn_for, asked, can, library, owner_of(request))
-        tags = f"{can.name}, voice {asked.voice}"
-        spoken = Spoken(turn, engine.submit, asked.response_format, tags)
+        spoken = await start_speaking(asked, engine, library, owner_of(request), max_chars)
         try:
             await while_listening(request, spoken.begin())
         except BaseException:

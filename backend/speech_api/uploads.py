@@ -31,9 +31,17 @@ class KeptPart:
 
 
 def voice_draft(
-    name: str, consent: str, ref_text: str, style: str, language: str, *, x_vector_only: bool
+    name: str,
+    consent: str,
+    ref_text: str,
+    style: str,
+    language: str,
+    *,
+    x_vector_only: bool,
+    kind: VoiceMode = VoiceMode.CLONE,
+    speaker: str = "",
 ) -> VoiceDraft:
-    """The draft of a copied voice.
+    """The draft of a voice; see ``VoiceDraft``.
 
     Raises:
         ApiError: A field is empty or too long.
@@ -41,7 +49,8 @@ def voice_draft(
     try:
         return VoiceDraft(
             name=name,
-            kind=VoiceMode.CLONE,
+            kind=kind,
+            speaker=speaker,
             consent=consent,
             reference_text=ref_text,
             style=style,
@@ -61,7 +70,16 @@ async def read_sample(upload: UploadFile, limits: MediaLimits) -> AudioClip:
     with tempfile.NamedTemporaryFile(suffix=".sample") as file:
         await asyncio.to_thread(shutil.copyfileobj, upload.file, file)
         file.flush()
-        return await asyncio.to_thread(decode, Path(file.name), limits, rate=SAMPLE_RATE)
+        return await read_sample_at(Path(file.name), limits)
+
+
+async def read_sample_at(path: Path, limits: MediaLimits) -> AudioClip:
+    """The clip in a file that somebody sent, where it lies already.
+
+    Raises:
+        TurnRefused: It cannot be decoded; see ``backend.media.audio.decode``.
+    """
+    return await asyncio.to_thread(decode, path, limits, rate=SAMPLE_RATE)
 
 
 def cut(clip: AudioClip, part: KeptPart) -> AudioClip:

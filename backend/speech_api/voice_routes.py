@@ -8,21 +8,16 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, File, Form, Response, UploadFile
 from pydantic import BaseModel, ConfigDict
 
+from backend.contract.voice import VoiceMode
 from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.checking import Checker
-from backend.speech_api.guards import (
-    known_capabilities,
-    owner_of,
-    refuse_larger,
-    refuse_other_pages,
-)
+from backend.speech_api.guards import owner_of, refuse_larger, refuse_other_pages
 from backend.speech_api.uploads import KeptPart, cut, read_sample, voice_draft
+from backend.speech_api.voice_list import Told, list_voices, told_of
 from backend.voices.clips import as_wav
 from backend.voices.library import VoiceLibrary
-from backend.voices.voice import Voice
 
-Told = dict[str, object]
 Owner = Annotated[str, Depends(owner_of)]
 Sample = Annotated[UploadFile | None, File()]
 Words = Annotated[str, Form()]
@@ -56,11 +51,7 @@ def make_voice_router(
 
     @router.get("")
     async def voices(owner: Owner) -> Told:
-        kept = await asyncio.to_thread(library.voices, owner)
-        can = known_capabilities(engine).voice
-        own = [{"id": name, "name": name, "built_in": True} for name in can.speakers]
-        told = [_told(voice, owner) | {"usable": voice.kind in can.modes} for voice in kept]
-        return {"voices": [*own, *told]}
+        return {"voices": await asyncio.to_thread(list_voices, engine, library, owner)}
 
     @router.post("/check")
     async def check(
@@ -76,6 +67,8 @@ def make_voice_router(
         owner: Owner,
         name: Words,
         part: Annotated[KeptPart, Depends()],
+        kind: Annotated[VoiceMode, Form()] = VoiceMode.CLONE,
+        speaker: Words = "",
         audio_sample: Sample = None,
         consent: Words = "",
         ref_text: Words = "",
@@ -85,11 +78,18 @@ def make_voice_router(
         replace: Flag = False,
     ) -> Told:
         draft = voice_draft(
-            name, consent, ref_text, instructions, language, x_vector_only=x_vector_only_mode
+            name,
+            consent,
+            ref_text,
+            instructions,
+            language,
+            x_vector_only=x_vector_only_mode,
+            kind=kind,
+            speaker=speaker,
         )
         clip = cut(await read_sample(audio_sample, limits), part) if audio_sample else None
         kept = await asyncio.to_thread(library.keep, owner, draft, clip, replace=replace)
-        return _told(kept, owner)
+        return told_of(kept, owner)
 
     @router.patch("/{voice_id}")
     async def change(owner: Owner, voice_id: str, change: VoiceChange) -> Told:
@@ -98,7 +98,7 @@ def make_voice_router(
             voice = await asyncio.to_thread(library.rename, owner, voice_id, change.name)
         if change.shared is not None:
             voice = await asyncio.to_thread(library.share, owner, voice_id, shared=change.shared)
-        return _told(voice, owner)
+        return told_of(voice, owner)
 
     @router.get("/{voice_id}/sample")
     async def sample(owner: Owner, voice_id: str) -> Response:
@@ -112,17 +112,3 @@ def make_voice_router(
         return {"id": voice_id, "object": "audio.voice", "deleted": True}
 
     return router
-
-
-def _told(voice: Voice, owner: str) -> Told:
-    return {
-        "id": voice.id,
-        "object": "audio.voice",
-        "name": voice.name,
-        "kind": voice.kind,
-        "language": voice.language,
-        "created_at": int(voice.created_at.timestamp()),
-        "built_in": False,
-        "own": voice.owner == owner,
-        "shared": voice.shared,
-    }

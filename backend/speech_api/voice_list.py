@@ -1,0 +1,37 @@
+"""Voices as a client is told of them."""
+
+from __future__ import annotations
+
+from backend.runtime.engine_thread import EngineThread
+from backend.speech_api.guards import known_capabilities
+from backend.voices.library import VoiceLibrary
+from backend.voices.voice import Voice
+
+Told = dict[str, object]
+
+
+def list_voices(engine: EngineThread, library: VoiceLibrary, owner: str) -> list[Told]:
+    """The engine's own voices, and the kept ones that ``owner`` may use. Blocks.
+
+    Raises:
+        ApiError: The engine is still being loaded.
+    """
+    can = known_capabilities(engine).voice
+    own = [{"id": name, "name": name, "built_in": True} for name in can.speakers]
+    kept = library.voices(owner)
+    return [*own, *(told_of(one, owner) | {"usable": one.kind in can.modes} for one in kept)]
+
+
+def told_of(voice: Voice, owner: str) -> Told:
+    """A kept voice, without what only the app needs."""
+    return {
+        "id": voice.id,
+        "object": "audio.voice",
+        "name": voice.name,
+        "kind": voice.kind,
+        "language": voice.language,
+        "created_at": int(voice.created_at.timestamp()),
+        "built_in": False,
+        "own": voice.owner == owner,
+        "shared": voice.shared,
+    }
