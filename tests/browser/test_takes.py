@@ -178,6 +178,26 @@ async def test_a_voice_that_is_made_up_from_a_description_asks_for_one(browser):
     assert engine.runs[-1].settings.voice.style == "an old man"
 
 
+async def test_a_speaker_in_a_style_is_kept_as_a_voice(lab, world):
+    await lab.get_by_text("Keep a voice", exact=True).click()
+    await pick(lab, "Kind of voice", "A voice of the engine, in a style")
+    assert await lab.locator("#keep-file").is_hidden()
+    await pick(lab, "Speaker", "high")
+    await lab.fill("#keep-name", "Whisperer")
+    await lab.click("#keep-save")
+    await lab.get_by_text("Describe it first").wait_for()
+    await lab.get_by_label("Description").fill("a whisper")
+    await lab.click("#keep-save")
+    await lab.get_by_text("Whisperer is kept.").wait_for()
+    await pick(lab, "Voice", "Whisperer")
+    await speak(lab, TEXT)
+    await lab.get_by_text("Whisperer, scripted · 0.40 s").wait_for()
+    voice = world.engine.runs[-1].settings.voice
+    assert (voice.mode, voice.speaker, voice.style) == (VoiceMode.NAMED, "high", "a whisper")
+    await lab.get_by_text("Kept voices", exact=True).click()
+    assert await lab.get_by_role("button", name="Hear the recording").count() == 0
+
+
 def pitch_of(pcm16: bytes) -> int:
     """The pitch of a tone, to the next 440 Hz."""
     samples = np.frombuffer(trimmed(pcm16), "<i2")

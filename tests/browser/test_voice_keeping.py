@@ -126,7 +126,7 @@ async def test_a_kept_voice_is_spoken_with_and_found_after_a_reload(lab, world):
     await lab.get_by_text("Voice lab", exact=True).click()
     await lab.get_by_label("Voice", exact=True).select_option("Anna")
     await speak(lab, "Good morning.")
-    await lab.get_by_text("Anna · 0.20 s").wait_for()
+    await lab.get_by_text("Anna, scripted · 0.20 s").wait_for()
     voice = world.engine.runs[-1].settings.voice
     assert (voice.mode, voice.reference_text) == (VoiceMode.CLONE, SAID)
     assert voice.reference_audio.sample_rate == 24_000

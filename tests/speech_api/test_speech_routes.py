@@ -254,6 +254,9 @@ async def test_a_voice_is_kept_listed_spoken_with_and_deleted(http, client, engi
         ({"name": " vivian"}, a_sample(), "name_reserved"),
         ({"name": "n" * 65}, a_sample(), "bad_request"),
         ({}, {}, "clip_missing"),
+        ({"kind": "named"}, {}, "speaker_missing"),
+        ({"kind": "design", "instructions": " "}, {}, "style_missing"),
+        ({"kind": "other"}, {}, "bad_request"),
         ({}, {"audio_sample": ("a.wav", b"no sound", "audio/wav")}, "audio_unreadable"),
     ],
 )

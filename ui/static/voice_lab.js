@@ -7,7 +7,7 @@ import { KeptVoices } from "./kept_voices.js";
 import { LabForm } from "./lab_form.js";
 import { NotSpoken } from "./speech_stream.js";
 import { Take } from "./take.js";
-import { listVoices } from "./voice_api.js";
+import { listVoices, onVoicesChanged } from "./voice_api.js";
 import { VoiceKeeper } from "./voice_keeper.js";
 
 const IN_A_CALL = "End the call first: the microphone would hear this.";
@@ -23,16 +23,15 @@ export class VoiceLab {
   #engine = {};
   #blind;
   #keeper = new VoiceKeeper(() => this.#loadVoices());
-  #keptVoices = new KeptVoices(
-    () => this.#loadVoices(),
-    () => this.#page.sessionId,
-  );
+  #keptVoices;
 
   /** @param {object} page
    *  @param {import("./player.js").Player} player */
   constructor(page, player) {
     this.#page = page;
     this.#player = player;
+    this.#keptVoices = new KeptVoices(() => this.#loadVoices(), page.usedVoice);
+    onVoicesChanged(() => this.#form && this.#loadVoices());
     this.#takes.setAttribute("aria-label", "Takes, newest first");
     this.#blind = new BlindTest({
       begin: () => this.#begin(),
@@ -62,7 +61,7 @@ export class VoiceLab {
     if (message.state !== "ready") return;
     this.#keeper.follow(message);
     this.#form.follow(message);
-    this.#loadVoices().then((voices) => this.#keptVoices.restore(voices));
+    this.#loadVoices();
   }
 
   /** Has the text spoken, in as many takes as are asked for. */
@@ -164,12 +163,11 @@ export class VoiceLab {
       const voices = await listVoices();
       this.#form.showVoices(voices);
       this.#blind.showVoices(this.#form.voices);
+      this.#keeper.showVoices(voices);
       this.#keptVoices.show(voices);
-      return voices;
     } catch (error) {
       if (!(error instanceof NotSpoken)) throw error;
       this.#form.fail(error.message);
-      return [];
     }
   }
 }
