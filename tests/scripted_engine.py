@@ -115,6 +115,7 @@ class ScriptedEngine:
     sees: bool = False
     recites: bool = False
     hears_ahead: bool = True
+    answers: bool = True
     closed: bool = False
     running: int = 0
     words: str = "scripted words."
@@ -135,6 +136,7 @@ class ScriptedEngine:
             max_concurrent_turns=self.concurrent,
             recites=self.recites,
             hears_ahead=self.hears_ahead,
+            answers=self.answers,
         )
 
     async def load(self, progress: Progress) -> None:

@@ -101,6 +101,7 @@ def build_composer() -> Composer:
         ],
         inputs=[text, audio, video],
         label="Try one of these, then press Send",
+        elem_id="examples",
         example_labels=["A typed question", "A spoken question", "A video with a question"],
     )
     return Composer(session, text, audio, video, image, talk, send, stop, errors)

@@ -159,6 +159,20 @@ async def test_the_text_survives_a_reload(lab, world):
     await expect(lab.get_by_label("Voice", exact=True)).to_have_value("high")
 
 
+async def test_an_engine_that_only_speaks_leaves_the_lab_alone_on_the_page(browser):
+    page = await browser.new_page()
+    engine = ScriptedEngine(recite, voice=TWO_VOICES, recites=True, answers=False)
+    with serve(EngineThread(lambda: engine)) as url:
+        await open_lab(page, url)
+        await page.get_by_text("answers no questions. Open the Voice lab.").wait_for()
+        for part in ("#transcript-host", "#call-host", "#compose-row", "#media", "#examples"):
+            await expect(page.locator(part)).to_have_count(1)
+            await expect(page.locator(part)).to_be_hidden()
+        await speak(page, "Good morning.")
+        await download_button(page, "WAV").wait_for()
+        await page.close()
+
+
 async def test_an_engine_that_speaks_only_its_own_replies_says_so(browser):
     page = await browser.new_page()
     with serve(EngineThread(lambda: ScriptedEngine(say()))) as url:
