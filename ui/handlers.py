@@ -56,7 +56,7 @@ class Sender:
         """Let these choices hold for what is said in a call; returns the error lines."""
         try:
             session = self._registry.get(session_id)
-            session.settings = await self._settings(Choices.of(*choices))
+            session.settings = self._settings(session, Choices.of(*choices))
         except TurnRefused as refusal:
             return self._lines(refusal)
         return self._lines()
@@ -68,10 +68,10 @@ class Sender:
         field = refusal.field if refusal.field in self._fields else Field.TURN
         return [refusal.message if known is field else "" for known in self._fields]
 
-    async def _settings(self, choices: Choices) -> TurnSettings:
+    def _settings(self, session: Session, choices: Choices) -> TurnSettings:
         known = self._engine.status.capabilities
         controls = known.voice if known else None
-        return await asyncio.to_thread(choices.for_turn, controls, self._limits)
+        return choices.for_turn(controls, keeps=session.kept_voice is not None)
 
     async def _start(
         self,
@@ -85,11 +85,9 @@ class Sender:
             message = f"This message has {count} characters; the limit is {limit}."
             raise TurnRefused("text_too_long", message, Field.TEXT)
         audio, video, image = (Path(path) if path else None for path in paths)
-        generation = session.generation
-        settings = await self._settings(choices)
-        # Taken after that, so that a spoken question outlasts a refusal of the voice; a Stop or a
-        # new recording in the meantime leaves nothing to take.
-        recorded = session.recording.take() if session.generation == generation else None
+        settings = self._settings(session, choices)
+        # Taken after that, so that a spoken question outlasts a refusal of the voice.
+        recorded, generation = session.recording.take(), session.generation
         limits = replace(self._limits, max_frames=int(choices.frames))
         question = await asyncio.to_thread(read_question, recorded or audio, video, image, limits)
         session.ask(

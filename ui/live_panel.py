@@ -25,7 +25,7 @@ def follow_choices(
         The event that brings them, for what depends on its errors.
     """
     gr.on(
-        [control.change for control in panel.inputs],
+        [control.change for control in panel.kept],
         fn=None,
         js="() => window.omni?.call.choicesChanged()",
         show_progress="hidden",
@@ -33,7 +33,7 @@ def follow_choices(
     )
     return live.change(
         sender.settle,
-        [composer.session, *panel.inputs],
+        [composer.session, *panel.kept],
         composer.error_lines,
         js="(...inputs) => window.omni ? window.omni.composer.identify(inputs) : inputs",
         trigger_mode="always_last",

@@ -67,7 +67,7 @@ def _wire(
     emptied = gr.on(
         [composer.send.click, composer.text.submit],
         sender.send,
-        [composer.session, *composer.boxes, *panel.inputs],
+        [composer.session, *composer.boxes, *panel.kept],
         composer.error_lines,
         js="(...inputs) => window.omni ? window.omni.composer.fill(inputs) : inputs",
         trigger_mode="once",

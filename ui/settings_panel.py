@@ -32,13 +32,8 @@ class SettingsPanel:
 
     @property
     def kept(self) -> list[gr.components.Component]:
-        """What the browser keeps."""
+        """What the browser keeps and Send reads, in the order of ``Choices.of``."""
         return [*self.general, *self.voice.kept]
-
-    @property
-    def inputs(self) -> list[gr.components.Component]:
-        """What Send reads, in the order of ``Choices.of``."""
-        return [*self.kept, self.voice.reference]
 
 
 def build_settings_panel(settings: Settings) -> SettingsPanel:

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import gradio as gr
 
-from backend.contract.voice import VoiceControls, VoiceMode
+from backend.contract.voice import VoiceControls
 from ui.choices import VoiceChoices
 from ui.composer import error_line
 from ui.languages import language_choices
-from ui.voice_words import missing, reference_label
-
-MODES = [("A voice of the model", VoiceMode.NAMED), ("Copy a voice", VoiceMode.CLONE)]
+from ui.mount import mount
+from ui.voice_words import about
 
 NOT_KNOWN = VoiceControls(modes=())
 """What an engine that has never been ready can do."""
@@ -23,19 +22,11 @@ class VoicePanel:
     """The voice part's components.
 
     Attributes:
-        own: Holds what concerns the voices of the model.
-        copied: Holds what concerns a voice to copy.
-        note: The line that says what the engine cannot do.
+        note: The line that says what the engine cannot do, and how a voice is copied.
         error: The line that says what is wrong.
     """
 
-    mode: gr.Radio
-    own: gr.Column
     speaker: gr.Dropdown
-    copied: gr.Column
-    reference: gr.Audio
-    reference_text: gr.Textbox
-    x_vector_only: gr.Checkbox
     language: gr.Dropdown
     style: gr.Textbox
     counter: gr.HTML
@@ -48,22 +39,12 @@ class VoicePanel:
     @property
     def kept(self) -> list[gr.components.Component]:
         """What the browser keeps, in the order of ``VoiceChoices``."""
-        return [
-            self.mode,
-            self.speaker,
-            self.language,
-            self.style,
-            self.reference_text,
-            self.x_vector_only,
-            self.pass_token_ids,
-            self.speed,
-        ]
+        return [self.speaker, self.language, self.style, self.pass_token_ids, self.speed]
 
     @property
     def outputs(self) -> list[gr.blocks.Block]:
         """What ``show`` changes."""
-        parts = [self.own, self.copied, self.reference, self.counter, self.advanced, self.note]
-        return [*self.kept, *parts]
+        return [*self.kept, self.counter, self.advanced, self.note]
 
     def show(
         self, kept: VoiceChoices, controls: VoiceControls | None
@@ -77,10 +58,8 @@ class VoicePanel:
         can = controls or NOT_KNOWN
         chosen = kept.known_to(can) if controls else kept
         style = chosen.style if controls is None or len(chosen.style) <= can.style_chars else ""
-        own, copied = sides(chosen.mode if controls else "")
         languages = language_choices(can.languages)
         return {
-            self.mode: gr.Radio(value=chosen.mode, visible=len(can.modes) > 1),
             self.speaker: gr.Dropdown(
                 can.speakers, value=chosen.speaker, visible=len(can.speakers) > 1
             ),
@@ -88,16 +67,11 @@ class VoicePanel:
                 languages, value=chosen.language, visible=len(can.languages) > 1
             ),
             self.style: gr.Textbox(style, visible=can.style_chars > 0),
-            self.reference_text: chosen.reference_text,
-            self.x_vector_only: chosen.x_vector_only,
             self.pass_token_ids: chosen.pass_token_ids,
             self.speed: gr.Slider(value=chosen.speed, visible=can.changes_speed),
-            self.own: own,
-            self.copied: copied,
-            self.reference: gr.Audio(label=reference_label(can.reference_s)),
             self.counter: gr.HTML(len(style), limit=can.style_chars, visible=can.style_chars > 0),
             self.advanced: gr.Accordion(visible=can.takes_token_ids),
-            self.note: missing(controls),
+            self.note: about(controls),
         }
 
 
@@ -106,28 +80,14 @@ def build_voice_panel() -> VoicePanel:
     with gr.Column(elem_id="voice"):
         gr.HTML("<h2>Voice</h2>", js_on_load=None)
         note = gr.HTML(
-            missing(None),
+            about(None),
             html_template="{{#if value}}<p>{{value}}</p>{{/if}}",
             js_on_load=None,
             elem_id="voice-note",
         )
         error = error_line()
-        mode = gr.Radio(MODES, value=VoiceMode.NAMED, label="Whose voice", visible=False)
-        with gr.Column(visible=False) as own:
-            speaker = _list("Speaker", "")
-        with gr.Column(visible=False) as copied:
-            reference = gr.Audio(
-                sources=["upload", "microphone"],
-                type="filepath",
-                label=reference_label((0, 0)),
-                editable=False,
-                buttons=[],
-                elem_id="reference",
-            )
-            reference_text = gr.Textbox(
-                label="Words spoken in it", lines=2, elem_id="reference-text"
-            )
-            x_vector_only = gr.Checkbox(label="Copy the sound of the voice only (no words needed)")
+        mount("mountUsedVoice", "used-voice-host")
+        speaker = _list("Speaker", "")
         language = _list("Language to speak", "auto")
         style = gr.Textbox(
             label="Style",
@@ -153,9 +113,6 @@ def build_voice_panel() -> VoicePanel:
                 label="Hand over tokens instead of text",
                 info="The voice gets the reply as the model's own tokens.",
             )
-    mode.change(
-        sides, mode, [own, copied], queue=False, show_progress="hidden", api_visibility="private"
-    )
     style.change(
         None,
         style,
@@ -165,14 +122,8 @@ def build_voice_panel() -> VoicePanel:
         api_visibility="private",
     )
     return VoicePanel(
-        mode, own, speaker, copied, reference, reference_text, x_vector_only, language, style,
-        counter, speed, advanced, pass_token_ids, note, error,
-    )  # fmt: skip
-
-
-def sides(mode: str) -> tuple[gr.Column, gr.Column]:
-    """The side of the voice part that a mode needs is shown, the other is not."""
-    return gr.Column(visible=mode == VoiceMode.NAMED), gr.Column(visible=mode == VoiceMode.CLONE)
+        speaker, language, style, counter, speed, advanced, pass_token_ids, note, error
+    )
 
 
 def _list(label: str, value: str) -> gr.Dropdown:

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from backend.contract.voice import VoiceControls, VoiceMode
 
+HOW_TO_COPY = (
+    "To have the assistant speak in a copied voice, keep it in the Voice lab below and press Use in"
+    " the conversation."
+)
 
-def missing(controls: VoiceControls | None) -> str:
-    """Why some of the controls are not there, in plain words; empty when all are."""
+
+def about(controls: VoiceControls | None) -> str:
+    """Why some of the controls are not there, and where voices are copied, in plain words."""
     if controls is None:
         return "What can be chosen about the voice is shown once the engine is ready."
     lead = ""
-    if VoiceMode.NAMED not in controls.modes:
-        lead = "This engine has no voice of its own: it copies the one that you give it."
-    elif len(controls.speakers) <= 1:
+    if controls.modes == (VoiceMode.CLONE,):
+        lead = "This engine has no voice of its own."
+    elif VoiceMode.NAMED in controls.modes and len(controls.speakers) <= 1:
         lead = "This engine speaks with one voice of its own."
+    copies = VoiceMode.CLONE in controls.modes
     abilities = {
-        "copy a voice": VoiceMode.CLONE in controls.modes,
+        "copy a voice": copies,
         "be told which language to speak": len(controls.languages) > 1,
         "follow a style": controls.style_chars > 0,
         "change its speed": controls.changes_speed,
     }
     lacks = [ability for ability, there in abilities.items() if not there]
-    if not lacks:
-        return lead
-    listed = " or ".join(filter(None, (", ".join(lacks[:-1]), lacks[-1])))
-    return f"{lead} It cannot {listed}." if lead else f"This engine cannot {listed}."
-
-
-def reference_label(range_s: tuple[float, float]) -> str:
-    """What the reference is called; says how long it may be, where that is known."""
-    return f"Voice to copy, {range_s[0]:g} to {range_s[1]:g} s" if range_s[1] else "Voice to copy"
+    listed = " or ".join(filter(None, (", ".join(lacks[:-1]), *lacks[-1:])))
+    cannot = f"{'It' if lead else 'This engine'} cannot {listed}." if lacks else ""
+    return " ".join(filter(None, (lead, cannot, HOW_TO_COPY if copies else "")))

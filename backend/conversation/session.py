@@ -12,7 +12,7 @@ from backend.contract.errors import TurnRefused
 from backend.contract.events import Event, Outcome
 from backend.contract.media import AudioClip, VideoFrames
 from backend.contract.turn import Turn, TurnSettings
-from backend.contract.voice import VoiceSpec
+from backend.contract.voice import VoiceMode, VoiceSpec
 from backend.conversation.history import exchanges
 from backend.conversation.record import TurnRecord
 from backend.conversation.recording import Recording
@@ -70,7 +70,8 @@ class Session:
         self.settings = TurnSettings()
         """What holds for the questions of a call."""
         self.kept_voice: VoiceSpec | None = None
-        """A voice of the library, in place of the one that the settings choose."""
+        """A voice of the library, in place of the one that the settings choose. It stays when the
+        conversation is cleared, as the settings do."""
         self.generation = 0
         self.records: list[TurnRecord] = []
         self.listeners: set[Listener] = set()
@@ -139,7 +140,18 @@ class Session:
         )
 
     def _voiced(self, settings: TurnSettings) -> TurnSettings:
-        return replace(settings, voice=self.kept_voice) if self.kept_voice else settings
+        """The same with the kept voice, if there is one, which speaks as the settings say."""
+        kept, chosen = self.kept_voice, settings.voice
+        if kept is None:
+            return settings
+        voice = replace(
+            kept,
+            language=kept.language if chosen.language == "auto" else chosen.language,
+            # Of a voice that is made up from words, these words are the voice.
+            style=kept.style if kept.mode is VoiceMode.DESIGN else chosen.style or kept.style,
+            pass_token_ids=chosen.pass_token_ids,
+        )
+        return replace(settings, voice=voice)
 
     def interrupt(self, *, by_speech: bool = False) -> None:
         """Stop the turn under way; whatever still comes of it is dropped.

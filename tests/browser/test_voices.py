@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -15,10 +14,9 @@ from backend.runtime.engine_thread import EngineThread
 from tests.browser.world import World, gate_opens, last_turn, open_page, send
 from tests.scripted_engine import ONE_VOICE, RATE, ScriptedEngine, die, echo, tone
 from tests.serving import serve
+from ui.voice_words import HOW_TO_COPY
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
-
-QUESTION = Path(__file__).parents[2] / "assets" / "question.wav"
 
 RICH = VoiceControls(
     modes=(VoiceMode.NAMED, VoiceMode.CLONE),
@@ -88,7 +86,7 @@ async def panel(rich, page):
     """The page of the engine with every control, its settings open."""
     await open_page(page, rich.url)
     await open_settings(page)
-    await page.get_by_label("Copy a voice").wait_for()
+    await page.get_by_label("Speaker").wait_for()
     return page
 
 
@@ -102,14 +100,6 @@ async def choose(page, label: str, option: str) -> None:
     await page.get_by_role("option", name=option).click()
 
 
-async def copy(page, words: str = "") -> None:
-    """Choose to copy the voice of the sample question."""
-    await page.get_by_label("Copy a voice").check()
-    await page.locator("#reference input[type=file]").set_input_files(QUESTION)
-    await page.locator("#reference [data-testid^=waveform]").wait_for()
-    await page.fill("#reference-text textarea", words)
-
-
 async def refusal(page) -> str:
     line = page.locator("#voice .field-error")
     await line.wait_for()
@@ -119,22 +109,23 @@ async def refusal(page) -> str:
 async def test_an_engine_with_every_control_shows_them_all(panel):
     for label in EVERYTHING:
         assert await panel.get_by_label(label).first.is_visible(), label
-    assert await panel.locator("#voice-note").is_hidden()
-    assert await panel.locator("#reference").count() == 0
     await panel.get_by_role("button", name="Advanced").click()
     await panel.get_by_label("Hand over tokens instead of text").wait_for()
-    await panel.get_by_label("Copy a voice").check()
-    await panel.get_by_text("Voice to copy, 2 to 30 s").wait_for()
-    await panel.get_by_label("Speaker").wait_for(state="detached")
+
+
+async def test_an_engine_that_copies_voices_says_where(panel):
+    note = panel.locator("#voice-note")
+    await expect(note).to_have_text(HOW_TO_COPY)
+    assert await panel.locator("#voice input[type=file]").count() == 0
 
 
 async def test_an_engine_with_one_voice_shows_why_there_is_no_choice(tab):
     await open_settings(tab)
     await tab.get_by_text("This engine speaks with one voice of its own.").wait_for()
     assert await tab.get_by_label("Voice speed").first.is_visible()
-    for label in ("Copy a voice", "Speaker", "Language to speak", "Style"):
+    for label in ("Speaker", "Language to speak", "Style"):
         assert await tab.get_by_label(label).count() == 0, label
-    for part in ("#style-counter", "#advanced", "#reference"):
+    for part in ("#style-counter", "#advanced", "#used-voice-host"):
         assert not await tab.locator(part).is_visible(), part
 
 
@@ -154,44 +145,24 @@ async def test_characters_of_the_style_are_counted_while_they_are_typed(rich, pa
     await panel.locator("#voice .field-error").wait_for(state="detached")
 
 
-async def test_a_clone_mistake_opens_the_settings_and_loses_nothing(rich, panel):
-    await panel.get_by_label("Copy a voice").check()
+async def test_a_mistake_opens_the_settings_and_loses_nothing(rich, panel):
+    await panel.fill("#voice-style textarea", "x" * 501)
     for _ in range(2):
         await panel.get_by_role("button", name="Settings").click()
         await panel.locator("#voice").wait_for(state="hidden")
         await send(panel, "stay here")
-        assert await refusal(panel) == (
-            "Add the voice to copy: upload a clip of it, or record one."
-        )
+        assert await refusal(panel) == "The style has 501 characters; the limit is 500."
         await panel.wait_for_function(
             "() => { const { top } = document.querySelector('#voice .field-error')"
             ".getBoundingClientRect(); return top >= 0 && top < innerHeight }"
         )
         assert await panel.input_value("#message textarea") == "stay here"
-    await copy(panel, "  ")
-    await panel.press("#message textarea", "Enter")
-    await panel.get_by_text("Write the words that are spoken in the voice to copy").wait_for()
     assert await panel.locator(".turn").count() == 0
-    await panel.get_by_label("A voice of the model").check()
+    await panel.fill("#voice-style textarea", "")
     await panel.press("#message textarea", "Enter")
     await last_turn(panel)
     assert rich.engine.runs[-1].text == "stay here"
     assert rich.engine.runs[-1].settings.voice == VoiceSpec(VoiceMode.NAMED, "Vivian")
-
-
-async def test_a_voice_is_copied_from_an_uploaded_clip_for_as_long_as_it_is_there(rich, panel):
-    await copy(panel, "How many legs does a spider have?")
-    for count in (1, 2):
-        await send(panel, "say this")
-        await last_turn(panel, count=count)
-        voice = rich.engine.runs[-1].settings.voice
-        assert voice.reference_audio.duration_s == pytest.approx(3.0, abs=0.1)
-        assert voice.reference_text == "How many legs does a spider have?"
-    await panel.fill("#reference-text textarea", "")
-    await panel.get_by_label("Copy the sound of the voice only").check()
-    await send(panel, "and this")
-    await last_turn(panel, count=3)
-    assert rich.engine.runs[-1].settings.voice.x_vector_only
 
 
 async def test_choices_survive_a_reload(rich, panel):
@@ -201,7 +172,7 @@ async def test_choices_survive_a_reload(rich, panel):
     await asyncio.sleep(0.5)
     await panel.reload()
     await open_settings(panel)
-    await panel.get_by_label("Copy a voice").wait_for()
+    await panel.get_by_label("Speaker").wait_for()
     assert await panel.input_value("#voice-style textarea") == "warm"
     assert await panel.inner_text("#style-counter p") == "4 of 500 characters"
     assert await panel.get_by_label("Speaker").input_value() == "Ryan"
@@ -217,10 +188,10 @@ async def test_an_engine_that_is_ready_later_brings_its_controls_without_a_reloa
     await open_settings(page)
     await page.get_by_text("is shown once the engine is ready.").wait_for()
     await page.fill("#system-prompt textarea", "Typed while it loads.")
-    assert await page.get_by_label("Copy a voice").count() == 0
+    assert await page.get_by_label("Speaker").count() == 0
     gate.set()
-    await page.get_by_label("Copy a voice").wait_for()
-    assert await page.locator("#voice-note").is_hidden()
+    await page.get_by_label("Speaker").wait_for()
+    await expect(page.locator("#voice-note")).to_have_text(HOW_TO_COPY)
     assert await page.input_value("#system-prompt textarea") == "Typed while it loads."
 
 
@@ -238,19 +209,20 @@ async def test_choices_of_another_engine_never_stand_in_the_way(changing, page):
 
 
 async def test_the_voice_is_chosen_by_keyboard_alone(panel):
-    await panel.get_by_label("A voice of the model").focus()
+    await panel.get_by_label("Speaker").focus()
+    await pick(panel, "Ryan")
+    await expect(panel.get_by_label("Speaker")).to_have_value("Ryan")
     await panel.keyboard.press("Tab")
-    await panel.keyboard.press("Space")
-    await panel.locator("#reference").wait_for()
-    await panel.get_by_label("Copy the sound of the voice only").focus()
-    await panel.keyboard.press("Space")
-    assert await panel.get_by_label("Copy the sound of the voice only").is_checked()
-    await panel.keyboard.press("Tab")
-    await panel.get_by_role("option", name="English").wait_for()
-    await panel.keyboard.press("ArrowDown")
-    await panel.locator("[role=option].active", has_text="English").wait_for()
-    await panel.keyboard.press("Enter")
+    await pick(panel, "English")
     await expect(panel.get_by_label("Language to speak")).to_have_value("English")
+
+
+async def pick(page, option: str) -> None:
+    """Go down to an option of the list that has the focus, and take it."""
+    await page.get_by_role("option", name=option).wait_for()
+    await page.keyboard.press("ArrowDown")
+    await page.locator("[role=option].active", has_text=option).wait_for()
+    await page.keyboard.press("Enter")
 
 
 async def test_everything_fits_a_phone(rich, browser):
@@ -258,7 +230,8 @@ async def test_everything_fits_a_phone(rich, browser):
     phone = await context.new_page()
     await open_page(phone, rich.url)
     await open_settings(phone)
-    await copy(phone, "word " * 60)
+    await phone.get_by_label("Speaker").wait_for()
+    await phone.fill("#voice-style textarea", "word" * 120)
     assert await phone.evaluate("document.documentElement.scrollWidth") <= 390
     await context.close()
 

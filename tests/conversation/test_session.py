@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from backend.contract.errors import TurnRefused
 from backend.contract.events import Outcome, SpeechChunk
 from backend.contract.media import VideoFrames
-from backend.contract.turn import Exchange
+from backend.contract.turn import Exchange, TurnSettings
+from backend.contract.voice import VoiceMode, VoiceSpec
 from backend.conversation import session as session_module
 from backend.conversation.pcm import to_pcm16
 from backend.conversation.session import ConversationCleared, Session, TurnChanged, TurnStarted
@@ -232,6 +235,50 @@ async def test_a_reply_stopped_while_it_was_made_is_cut_at_the_pace_of_speech(st
     await session.settled()
     session.truncate(record.turn.id, 1.0)
     assert record.reply == "word word word …"
+
+
+ANNA = VoiceSpec(VoiceMode.CLONE, language="fr", style="calm", reference_text="One two.")
+OLD_MAN = VoiceSpec(VoiceMode.DESIGN, language="fr", style="an old man")
+
+
+@pytest.mark.parametrize(
+    ("kept", "chosen", "spoken"),
+    [
+        (ANNA, VoiceSpec(VoiceMode.NAMED, "Ryan"), ANNA),
+        (
+            ANNA,
+            VoiceSpec(VoiceMode.NAMED, "Ryan", "de", "warm", pass_token_ids=True),
+            replace(ANNA, language="de", style="warm", pass_token_ids=True),
+        ),
+        (
+            OLD_MAN,
+            VoiceSpec(VoiceMode.NAMED, "Ryan", "de", "warm"),
+            replace(OLD_MAN, language="de"),
+        ),
+    ],
+    ids=["nothing chosen", "language and style chosen", "made up from words"],
+)
+async def test_a_kept_voice_speaks_in_the_language_and_style_that_are_chosen(
+    start, kept, chosen, spoken
+):
+    engine = ScriptedEngine(echo)
+    session = Session(ID, start(engine).submit)
+    session.kept_voice = kept
+    session.settings = TurnSettings(voice=chosen, voice_speed=1.5)
+    await ask(session, "hi")
+    assert engine.runs[0].settings == TurnSettings(voice=spoken, voice_speed=1.5)
+    assert session.next_turn("hi").settings.voice == spoken
+
+
+async def test_a_kept_voice_outlasts_the_turns_until_it_is_taken_away(start):
+    engine = ScriptedEngine(echo)
+    session = Session(ID, start(engine).submit)
+    session.kept_voice = ANNA
+    session.clear()
+    await ask(session, "hi")
+    session.kept_voice = None
+    await ask(session, "hi")
+    assert [turn.settings.voice for turn in engine.runs] == [ANNA, VoiceSpec()]
 
 
 async def test_nothing_is_cut_of_a_turn_that_is_not_known(start):

@@ -21,9 +21,9 @@ from ui.handlers import Sender
 
 ID = "a" * 32
 FIELDS = [Field.TEXT, Field.TURN, Field.AUDIO, Field.VIDEO, Field.IMAGE, Field.VOICE]
-NAMED = ("named", "tone", "auto", "", "", False, False, 1.25, None)
-CLONE = ("clone", "tone", "auto", "", "", False, False, 1.25, None)
-VOICE = VoiceControls(tuple(VoiceMode), speakers=("tone",), changes_speed=True)
+NAMED = ("tone", "auto", "", False, 1.25)
+TOO_LONG = ("tone", "auto", "warm and slow", False, 1.25)
+VOICE = VoiceControls(tuple(VoiceMode), speakers=("tone",), style_chars=5, changes_speed=True)
 LIMITS = MediaLimits(max_audio_s=5, max_video_s=10, max_bytes=2_000_000)
 
 
@@ -162,7 +162,7 @@ async def test_an_engine_that_is_down_is_named_and_nothing_is_lost(start, until)
 async def test_a_refused_voice_is_named_beside_it_and_the_next_turn_is_fine(
     sender, registry, engine
 ):
-    assert list(await send(sender, "hi", voice=CLONE)) == [Field.VOICE]
+    assert list(await send(sender, "hi", voice=TOO_LONG)) == [Field.VOICE]
     assert engine.runs == []
     assert await send(sender, "hi") == {}
     await registry.get(ID).settled()
@@ -171,10 +171,29 @@ async def test_a_refused_voice_is_named_beside_it_and_the_next_turn_is_fine(
 
 async def test_a_spoken_question_outlasts_a_refusal_of_the_voice(sender, registry, engine):
     registry.get(ID).recording.append(to_pcm16(tone(0.5, rate=16_000)), 16_000)
-    assert list(await send(sender, voice=CLONE)) == [Field.VOICE]
+    assert list(await send(sender, voice=TOO_LONG)) == [Field.VOICE]
     assert await send(sender) == {}
     await registry.get(ID).settled()
     assert engine.runs[0].audio.duration_s == pytest.approx(0.5, abs=0.01)
+
+
+async def test_an_engine_that_only_copies_answers_in_the_conversations_kept_voice(start, until):
+    engine = ScriptedEngine(echo, voice=VoiceControls((VoiceMode.CLONE,)))
+    thread = start(engine)
+    await until(lambda: thread.status.state == "ready")
+    registry = SessionRegistry(thread.submit)
+    sender = Sender(registry, thread, LIMITS, FIELDS, max_text_chars=100)
+    errors = await send(sender, "hi")
+    assert list(errors) == [Field.VOICE]
+    assert "keep one in the Voice lab" in errors[Field.VOICE]
+    settled = await sender.settle(ID, "Be brief.", "en", 64, 4, *NAMED)
+    assert settled == [errors.get(field, "") for field in FIELDS]
+    assert engine.runs == []
+    anna = VoiceSpec(VoiceMode.CLONE, reference_text="One two.")
+    registry.get(ID).kept_voice = anna
+    assert await send(sender, "hi") == {}
+    await registry.get(ID).settled()
+    assert engine.runs[0].settings.voice == anna
 
 
 async def test_before_the_engine_is_known_its_own_voice_is_asked_for(start):
@@ -182,6 +201,6 @@ async def test_before_the_engine_is_known_its_own_voice_is_asked_for(start):
     thread = start(engine)
     registry = SessionRegistry(thread.submit)
     sender = Sender(registry, thread, LIMITS, FIELDS, max_text_chars=100)
-    assert await send(sender, "hi", voice=CLONE) == {}
+    assert await send(sender, "hi", voice=TOO_LONG) == {}
     await registry.get(ID).settled()
     assert engine.runs[0].settings == TurnSettings("Be brief.", "en", 64)

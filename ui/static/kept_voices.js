@@ -2,24 +2,24 @@
 
 import { button, make, say } from "./dom.js";
 import { NotSpoken, answerOf } from "./speech_stream.js";
-import { audioUrl, changeVoice, deleteVoice, useVoice } from "./voice_api.js";
+import { audioUrl, changeVoice, deleteVoice } from "./voice_api.js";
 import { VoiceArchive } from "./voice_archive.js";
 import { ownerHeaders } from "./voice_owner.js";
 
 const NONE = "No voice is kept yet.";
-/** Where this tab remembers the voice of its conversation, beside the conversation's id. */
-const USED = "omni-live-used-voice";
 const NOT_HERE = "The engine that runs here cannot speak with it.";
 
 export class KeptVoices {
   #changed;
-  #sessionId;
+  #used;
+  #voices = [];
 
   /** @param {() => void} changed The list has to be fetched anew.
-   *  @param {() => string} sessionId Of the page's conversation. */
-  constructor(changed, sessionId) {
+   *  @param {import("./used_voice.js").UsedVoice} used */
+  constructor(changed, used) {
     this.#changed = changed;
-    this.#sessionId = sessionId;
+    this.#used = used;
+    used.addEventListener("change", () => this.#list());
     this.element = make("details", "lab-section");
     this.element.id = "kept-voices";
     this.element.append(make("summary", "", "Kept voices"));
@@ -31,22 +31,22 @@ export class KeptVoices {
     this.archive = new VoiceArchive(changed);
     part.append(this.archive.element);
     this.player = new Audio();
-    this.show([]);
+    this.#list();
   }
 
   /** Shows these voices, as the app lists them. */
   show(voices) {
+    this.#voices = voices;
+    this.#used.take(voices);
+    this.#list();
+  }
+
+  #list() {
     say(this.error, "");
-    const kept = voices.filter((voice) => !voice.built_in);
+    const kept = this.#voices.filter((voice) => !voice.built_in);
     this.none.hidden = kept.length > 0;
     this.archive.show(kept.some((voice) => voice.own));
     this.list.replaceChildren(...kept.map((voice) => this.#line(voice)));
-  }
-
-  /** Tells an app that may have been restarted which voice the conversation has. */
-  async restore(voices) {
-    const used = voices.find((voice) => voice.id === remembered());
-    if (used?.usable) await this.#do(() => useVoice(used.id, this.#sessionId(), true), false);
   }
 
   #line(voice) {
@@ -60,7 +60,8 @@ export class KeptVoices {
     line.append(make("p", "aside", facts.filter(Boolean).join(" ")));
     const row = line.appendChild(make("div", "take-buttons"));
     if (voice.usable) row.append(this.#useButton(voice));
-    row.append(button("▶ Recording", `Hear the recording of ${voice.name}`, () => this.#hear(voice)));
+    if (voice.kind === "clone")
+      row.append(button("▶ Recording", `Hear the recording of ${voice.name}`, () => this.#hear(voice)));
     if (!voice.own) return line;
     row.append(
       button(voice.shared ? "Stop sharing" : "Share", `${voice.shared ? "Stop sharing" : "Share"} ${voice.name}`, () =>
@@ -72,15 +73,11 @@ export class KeptVoices {
   }
 
   #useButton(voice) {
-    const used = voice.id === remembered();
+    const used = this.#used.is(voice);
     const use = button(
       used ? "✓ In the conversation" : "Use in the conversation",
       `${used ? "Stop using" : "Use"} ${voice.name} in the conversation`,
-      () =>
-        this.#do(async () => {
-          await useVoice(voice.id, this.#sessionId(), !used);
-          remember(used ? "" : voice.id);
-        }),
+      () => this.#do(() => this.#used.use(used ? null : voice), false),
     );
     use.setAttribute("aria-pressed", String(used));
     return use;
@@ -131,21 +128,5 @@ export class KeptVoices {
       if (!(error instanceof NotSpoken)) throw error;
       say(this.error, error.message);
     }
-  }
-}
-
-function remembered() {
-  try {
-    return sessionStorage.getItem(USED);
-  } catch {
-    return null; // blocked storage: the app remembers it as long as it runs
-  }
-}
-
-function remember(id) {
-  try {
-    sessionStorage.setItem(USED, id);
-  } catch {
-    // As above.
   }
 }

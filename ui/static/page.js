@@ -11,6 +11,7 @@ import { CLOSED_FULL, CLOSED_IDLE, RealtimeSocket } from "./socket.js";
 import { StatusStrip } from "./status_strip.js";
 import { TalkButton } from "./talk_button.js";
 import { Transcript } from "./transcript.js";
+import { UsedVoice } from "./used_voice.js";
 import { VoiceLab } from "./voice_lab.js";
 
 const INSECURE =
@@ -18,6 +19,8 @@ const INSECURE =
   "no camera and no live sound. Open it over https, or on the machine itself as localhost. " +
   "Typing works, and replies can be downloaded.";
 
+const NO_ANSWERS =
+  "The engine that runs here speaks texts as they are, and answers no questions. Open the Voice lab.";
 const LINK_LOST = "The connection to the app was lost; trying to reach it again…";
 
 /** What follows the app's own words on why it closed the connection. */
@@ -32,6 +35,7 @@ class Page {
   talk = new TalkButton(this);
   conversation = new Conversation(this, this.player);
   call = new Call(this, this.player);
+  usedVoice = new UsedVoice(this);
   lab = new VoiceLab(this, this.player);
   sessionId = "";
   socket = null;
@@ -203,6 +207,7 @@ class Page {
       case "omni.engine":
         this.#engine = message;
         this.conversation.status.showEngine(message);
+        this.#showAnswers(message);
         this.#follow(message.state);
         break;
       case "input_audio_buffer.committed":
@@ -219,7 +224,14 @@ class Page {
         this.conversation.follow(message);
     }
     this.call.follow(message);
+    this.usedVoice.follow(message);
     this.lab.follow(message);
+  }
+
+  #showAnswers({ state, answers }) {
+    if (state !== "ready") return;
+    document.documentElement.dataset.answers = answers ? "yes" : "no";
+    this.tell("answers", answers ? "" : NO_ANSWERS);
   }
 
   #restore(turns) {
@@ -258,3 +270,6 @@ export const mountStatus = (element, tellEngine) => page.mountStatus(element, te
 
 /** @param {HTMLElement} element */
 export const mountLab = (element) => page.mountLab(element);
+
+/** @param {HTMLElement} element */
+export const mountUsedVoice = (element) => page.usedVoice.mount(element);

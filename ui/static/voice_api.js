@@ -18,6 +18,18 @@ function form(fields) {
   return { method: "POST", body };
 }
 
+const otherTabs = new BroadcastChannel("omni-live-voices");
+
+/** Has other tabs of this browser look again, once this is done. */
+async function changing(work) {
+  const answer = await work;
+  otherTabs.postMessage("changed");
+  return answer;
+}
+
+/** Calls `action` when another tab has changed the kept voices. */
+export const onVoicesChanged = (action) => otherTabs.addEventListener("message", action);
+
 /** @returns {Promise<object[]>} All that can be spoken with. */
 export const listVoices = async () => (await told("voices")).voices;
 
@@ -37,7 +49,7 @@ export const packTake = async (take, kind) =>
   (await answer("takes/file", form({ take, response_format: kind }))).blob();
 
 /** Keeps a voice; `fields` as the route names them. */
-export const keepVoice = (fields) => told("voices", form(fields));
+export const keepVoice = (fields) => changing(told("voices", form(fields)));
 
 /** Has the conversation of this page answer in a voice, or in that of the settings again. */
 export const useVoice = (id, sessionId, on) =>
@@ -46,18 +58,20 @@ export const useVoice = (id, sessionId, on) =>
     headers: { "X-Omni-Session": sessionId },
   });
 
-export const deleteVoice = (id) => told(`voices/${id}`, { method: "DELETE" });
+export const deleteVoice = (id) => changing(told(`voices/${id}`, { method: "DELETE" }));
 
 /** @param {object} change Its `name`, or whether it is `shared`. */
 export const changeVoice = (id, change) =>
-  told(`voices/${id}`, {
-    method: "PATCH",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(change),
-  });
+  changing(
+    told(`voices/${id}`, {
+      method: "PATCH",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(change),
+    }),
+  );
 
 /** @returns {Promise<Blob>} All own voices, as a zip. */
 export const takeVoices = async () => (await answer("voices/archive")).blob();
 
 /** Keeps what can be kept of a zip; tells what was `kept` and what was `refused`. */
-export const bringVoices = (archive) => told("voices/archive", form({ archive }));
+export const bringVoices = (archive) => changing(told("voices/archive", form({ archive })));
