@@ -29,7 +29,7 @@ from backend.settings import Settings
 from tests.omni.calls import ask_in_a_call
 from tests.omni.conftest import Omni, Told
 from tests.serving import serve_routes
-from tests.tiny_models.serving import ServedAura, serve_aura
+from tests.tiny_models.serving import Served, serve_aura
 
 pytestmark = [
     pytest.mark.omni,
@@ -40,7 +40,7 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory) -> Iterator[ServedAura]:
+def server(tmp_path_factory) -> Iterator[Served]:
     """One place for a session: a turn that did not give it back would hold up the next."""
     with serve_aura(tmp_path_factory.mktemp("remote"), reply_tokens=12, speech_tokens=24) as served:
         yield served

@@ -88,10 +88,17 @@ def write_aura_deploy(
 
 
 def write_speech_deploy(
-    path: Path, tts: Path, *, max_num_seqs: int = 2, speech_tokens: int = 64
+    path: Path, tts: Path, *, max_num_seqs: int = 2, speech_tokens: int = 64, ends: bool = False
 ) -> Path:
-    """Write the deploy file that runs Qwen3-TTS alone; see ``write_aura_deploy``."""
+    """Write the deploy file that runs Qwen3-TTS alone; see ``write_aura_deploy``.
+
+    ``ends`` has speech end by itself, soon after 30 codec frames: half of all codes end it. Of a
+    copied voice, vLLM-Omni's server takes speech that never ends for a failure.
+    """
     stages = _speaking(0, tts, max_num_seqs, speech_tokens)
+    if ends:
+        ending = {"min_tokens": 30, "stop_token_ids": [*range(1024), 2150]}
+        stages[0]["default_sampling_params"] |= ending
     stages[0]["subtalker_sampling_params"] = {"do_sample": True}  # each turn brings its seed
     return _write(path, _deploy("qwen3_tts", stages, _memory(4, 10)))
 
