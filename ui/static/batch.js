@@ -35,31 +35,35 @@ export class BatchPanel {
     row.append(button(label, label, () => file.click()), file);
     this.status = row.appendChild(make("span", "aside"));
     this.status.setAttribute("role", "status");
-    this.error = part.appendChild(make("p", "lab-error"));
-    this.error.setAttribute("role", "alert");
+    this.refusal = errorLine(part);
+    this.trouble = errorLine(part);
     this.list = part.appendChild(make("ul", "takes"));
     this.list.setAttribute("aria-label", "Files to speak, newest first");
-    this.element.addEventListener("toggle", () => this.element.open && this.#refresh());
+    this.element.addEventListener("toggle", () => this.element.open && this.#look());
     document.addEventListener("visibilitychange", () => this.#follow());
-    say(this.error, "");
     this.#refresh();
   }
 
   async #take(file) {
     this.status.textContent = "Reading the file…";
-    await this.#tried(() => sendFile(file));
+    await this.#tried(() => sendFile(file), this.refusal);
     this.status.textContent = "";
-    await this.#refresh(true);
+    await this.#look();
   }
 
-  /** Fetches how all stands; keeps an error that is shown when `quiet`. */
-  async #refresh(quiet = false) {
+  /** Fetches the voices that files can be spoken in, then all files. */
+  async #look() {
+    this.#voices = (await this.#tried(listVoices)) ?? this.#voices;
+    for (const card of this.#cards.values()) card.offer(this.#voices);
+    await this.#refresh();
+  }
+
+  async #refresh() {
     const asked = (this.#asked += 1);
-    const batches = await this.#tried(listBatches, quiet);
+    const batches = await this.#tried(listBatches);
     if (asked !== this.#asked) return; // a later answer is on its way
     if (batches) this.#show(batches);
     this.#follow();
-    if (this.element.open) await this.#offerVoices();
   }
 
   /** Asks again in a second while something is being spoken and somebody can see it. */
@@ -96,7 +100,7 @@ export class BatchPanel {
   }
 
   #add(batch) {
-    const card = new BatchCard(batch, () => this.#refresh(true));
+    const card = new BatchCard(batch, () => this.#refresh());
     card.offer(this.#voices);
     this.#cards.set(batch.id, card);
     this.list.prepend(card.element);
@@ -104,26 +108,27 @@ export class BatchPanel {
   }
 
   async #detail(card) {
-    const whole = await this.#tried(() => readBatch(card.batch.id), true);
+    const whole = await this.#tried(() => readBatch(card.batch.id));
     if (whole) card.detail(whole);
   }
 
-  async #offerVoices() {
-    const waits = [...this.#cards.values()].filter(({ batch }) => batch.state === "planned");
-    if (waits.length === 0) return;
-    this.#voices = (await this.#tried(listVoices, true)) ?? [];
-    for (const card of waits) card.offer(this.#voices);
-  }
-
-  async #tried(action, quiet = false) {
+  /** Does it, and says what went wrong in this place; null where something did. */
+  async #tried(action, place = this.trouble) {
     try {
       const answer = await action();
-      if (!quiet) say(this.error, "");
+      say(place, "");
       return answer;
     } catch (error) {
       if (!(error instanceof NotSpoken)) throw error;
-      say(this.error, error.message);
+      say(place, error.message);
       return null;
     }
   }
+}
+
+function errorLine(part) {
+  const line = part.appendChild(make("p", "lab-error"));
+  line.setAttribute("role", "alert");
+  say(line, "");
+  return line;
 }
