@@ -3,7 +3,6 @@
 # Without `from __future__ import annotations`: Gradio tells clients the types that it finds here.
 
 import asyncio
-import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
 from functools import wraps
@@ -22,18 +21,16 @@ from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
 from backend.speech_api.checking import Checker
 from backend.speech_api.errors import ApiError, of_fields
-from backend.speech_api.formats import SpeechFormat
 from backend.speech_api.guards import owner_of, refuse_other_pages
-from backend.speech_api.lengths import tell_length
 from backend.speech_api.request import DEFAULT_VOICE, SpeechRequest
-from backend.speech_api.speaking import Spoken
 from backend.speech_api.starting import start_speaking
 from backend.speech_api.uploads import KeptPart, cut, read_sample_at, voice_draft
 from backend.speech_api.voice_list import list_voices, told_of
+from backend.speech_api.whole_file import FileFormat
 from backend.voices.library import VoiceLibrary
 from backend.voices.refusals import VoiceRefused
 
-Kind = Literal["mp3", "opus", "aac", "flac", "wav", "pcm"]
+Kind = Literal["mp3", "wav", "flac"]
 Told = dict[str, Any]
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -70,6 +67,7 @@ class LabEndpoints:
         instructions: str = "",
         language: str = "auto",
         seed: int | None = None,
+        pitch: float = 0.0,
         format: Kind = "mp3",  # noqa: A002 - what clients call it
     ) -> gr.FileData:
         """Speak a text as it is, in a voice by name or id; the sound comes as one file."""
@@ -80,11 +78,14 @@ class LabEndpoints:
             instructions=instructions,
             language=language,
             seed=seed,
-            response_format=format,
+            pitch=pitch,
         )
+        kind = TypeAdapter(FileFormat).validate_python(format)
         owner = owner_of(request)
         spoken = await start_speaking(asked, self._engine, self._library, owner, self._max_chars)
-        path = await _write(spoken, asked.response_format)
+        data = await spoken.whole(kind)
+        path = await asyncio.to_thread(_new_file, kind)
+        await asyncio.to_thread(path.write_bytes, data)
         return gr.FileData(path=str(path), orig_name=path.name).model_dump()
 
     async def voices(self, request: gr.Request) -> list[Told]:
@@ -139,27 +140,10 @@ class LabEndpoints:
         return await read_sample_at(Path(clip["path"]), self._limits)
 
 
-async def _write(spoken: Spoken, kind: SpeechFormat) -> Path:
-    """The file of what is spoken, where Gradio serves it and sweeps it away with the uploads."""
-    folder = Path(await asyncio.to_thread(_new_folder))
-    path = folder / f"speech.{kind}"
-    try:
-        await spoken.begin()
-        with await asyncio.to_thread(path.open, "wb") as file:
-            async for piece in spoken.file():
-                await asyncio.to_thread(file.write, piece)
-        await asyncio.to_thread(tell_length, path, kind)
-    except BaseException:
-        await asyncio.to_thread(shutil.rmtree, folder)
-        raise
-    finally:
-        spoken.cancel()
-    return path
-
-
-def _new_folder() -> str:
+def _new_file(kind: FileFormat) -> Path:
+    """A file where Gradio serves it, and sweeps it away with the uploads."""
     Path(get_upload_folder()).mkdir(parents=True, exist_ok=True)
-    return tempfile.mkdtemp(dir=get_upload_folder())
+    return Path(tempfile.mkdtemp(dir=get_upload_folder())) / f"speech.{kind}"
 
 
 def _plainly(endpoint: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:

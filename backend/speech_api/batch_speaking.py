@@ -15,11 +15,10 @@ from backend.contract.turn import Turn
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.batch_checking import asked_of
 from backend.speech_api.errors import ApiError
-from backend.speech_api.formats import SpeechFormat
 from backend.speech_api.guards import known_capabilities
-from backend.speech_api.lengths import tell_length
 from backend.speech_api.request import turn_for
 from backend.speech_api.speaking import Spoken
+from backend.speech_api.whole_file import FileFormat
 from backend.voices.library import VoiceLibrary
 from backend.voices.refusals import VoiceRefused
 
@@ -57,14 +56,8 @@ class ItemSpeaker:
 
     async def _speak(self, batch: Batch, item: Item, path: Path, tell: Told) -> None:
         spoken = await self._in_line(batch, item, tell)
-        try:
-            await spoken.begin()
-            with await asyncio.to_thread(path.open, "wb") as file:
-                async for piece in spoken.file():
-                    await asyncio.to_thread(file.write, piece)
-            await asyncio.to_thread(tell_length, path, SpeechFormat(batch.kind))
-        finally:
-            spoken.cancel()
+        data = await spoken.whole(FileFormat(batch.kind))
+        await asyncio.to_thread(path.write_bytes, data)
 
     async def _in_line(self, batch: Batch, item: Item, tell: Told) -> Spoken:
         asked = asked_of(item, batch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import logging
@@ -16,6 +17,7 @@ from backend.contract.events import Outcome, SpeechChunk, TurnEnd
 from backend.contract.turn import Turn
 from backend.speech_api.errors import ApiError, of_refusal
 from backend.speech_api.formats import SpeechFile, SpeechFormat
+from backend.speech_api.whole_file import FileFormat, whole_file
 
 log = logging.getLogger(__name__)
 
@@ -83,11 +85,9 @@ class Spoken:
         file = SpeechFile(self._kind, self._first.sample_rate, self._tags)
         try:
             yield file.feed(self._first.pcm)
-            async for event in self._events:
-                if isinstance(event, SpeechChunk) and (piece := file.feed(event.pcm)):
+            async for chunk in self._rest():
+                if piece := file.feed(chunk.pcm):
                     yield piece
-                if isinstance(event, TurnEnd) and event.outcome is not Outcome.ANSWERED:
-                    raise ConnectionAbortedError(event.message)
             yield file.feed(np.zeros(0, np.float32), last=True)
         finally:
             self._stream.cancel()
@@ -98,6 +98,34 @@ class Spoken:
             audio = base64.b64encode(piece).decode()
             yield _event({"type": "speech.audio.delta", "audio": audio})
         yield _event({"type": "speech.audio.done"})
+
+    async def whole(self, kind: FileFormat) -> bytes:
+        """The file, once all of it has been spoken; it can say how long it is.
+
+        Args:
+            kind: Its format, whatever the streamed file's would be.
+
+        Raises:
+            ApiError: There is no sound.
+            ConnectionAbortedError: The engine failed in the middle.
+        """
+        try:
+            await self.begin()
+            assert self._first is not None  # noqa: S101 - ``begin`` has returned
+            pieces = [self._first.pcm, *[chunk.pcm async for chunk in self._rest()]]
+            rate, tags = self._first.sample_rate, self._tags
+            return await asyncio.to_thread(
+                lambda: whole_file(np.concatenate(pieces), rate, kind, tags)
+            )
+        finally:
+            self._stream.cancel()
+
+    async def _rest(self) -> AsyncIterator[SpeechChunk]:
+        async for event in self._events:
+            if isinstance(event, SpeechChunk):
+                yield event
+            if isinstance(event, TurnEnd) and event.outcome is not Outcome.ANSWERED:
+                raise ConnectionAbortedError(event.message)
 
     def cancel(self) -> None:
         """Stop: nobody listens any more."""

@@ -1,4 +1,4 @@
-"""Finished speech as one file, which can say how long it is: no stream can."""
+"""Finished speech as one file: it says how long it is, and carries a mark, as no stream can."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from enum import StrEnum
 import soundfile
 
 from backend.contract.media import Samples
+from backend.voices.watermark import watermarked
 
 _SUBTYPES = {"wav": "PCM_16", "flac": "PCM_16", "mp3": "MPEG_LAYER_III"}
 
@@ -26,7 +27,7 @@ class FileFormat(StrEnum):
 
 
 def whole_file(samples: Samples, sample_rate: int, kind: FileFormat, tags: dict[str, str]) -> bytes:
-    """The bytes of a file. Blocks.
+    """The bytes of a file, with the inaudible mark where its package is installed. Blocks.
 
     Args:
         samples: Shape ``(N,)``, float32 mono, full scale at ±1.
@@ -39,5 +40,5 @@ def whole_file(samples: Samples, sample_rate: int, kind: FileFormat, tags: dict[
     with soundfile.SoundFile(data, "w", sample_rate, 1, **options) as file:
         file.artist, file.comment = tags["artist"], tags["comment"]
         file.date, file.software = tags["date"], tags["encoder"]
-        file.write(samples)
+        file.write(watermarked(samples, sample_rate))
     return data.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import pytest_asyncio
 import soundfile
@@ -9,8 +10,8 @@ from playwright.async_api import expect
 
 from backend.contract.events import SpeechChunk
 from backend.contract.voice import VoiceControls
-from backend.conversation.pcm import to_pcm16
 from backend.runtime.engine_thread import EngineThread
+from backend.voices.watermark import watermarked
 from tests.browser.listening import Ear, trimmed
 from tests.browser.world import GATE, World, assert_heard, gate_opens, open_page
 from tests.scripted_engine import RATE, ScriptedEngine, say, tone
@@ -98,11 +99,11 @@ async def test_a_take_is_a_file_that_says_what_it_is(lab, kind):
         await download_button(lab, kind).click()
     path = await (await download.value).path()
     with soundfile.SoundFile(path) as file:
-        samples = file.read(dtype="int16")
+        samples = file.read(dtype="float32")
         notes = (file.format, file.samplerate, file.artist, file.comment)
     assert notes == (kind, RATE, "scripted, voice low", "Synthetic speech")
     if kind != "MP3":
-        assert samples.tobytes() == to_pcm16(tone(0.2))
+        assert np.allclose(samples, watermarked(tone(0.2), RATE), atol=1e-3)
 
 
 async def test_a_take_is_heard_again_and_thrown_away(lab):

@@ -22,6 +22,7 @@ from backend.speech_api.take_routes import make_take_router
 from backend.speech_api.voice_routes import make_voice_router
 from backend.speech_api.whole_file import FileFormat
 from backend.voices.library import VoiceLibrary
+from backend.voices.watermark import watermarked
 from tests.realtime.sounds import QUESTION
 from tests.scripted_engine import RATE, ScriptedEngine, say, tone
 from tests.serving import run_app
@@ -96,13 +97,15 @@ async def test_a_take_is_packed_with_its_sound_and_its_notes(http, kind):
     assert seconds == pytest.approx(0.5, abs=0.1)  # MP3 pads to whole packets
 
 
-async def test_flac_holds_the_same_samples(http):
-    take = as_take(tone(0.5))
-    answer = await packed(http, take, FileFormat.FLAC)
-    flac, rate = soundfile.read(io.BytesIO(answer.content), dtype="int16")
-    wav, _ = soundfile.read(io.BytesIO(take), dtype="int16")
+@pytest.mark.parametrize("kind", [FileFormat.WAV, FileFormat.FLAC])
+async def test_a_file_holds_the_same_samples_with_the_mark_in_them(http, kind):
+    take = spoken_question()
+    answer = await packed(http, take, kind)
+    written, rate = soundfile.read(io.BytesIO(answer.content), dtype="float32")
+    sound, _ = soundfile.read(io.BytesIO(take), dtype="float32")
     assert rate == RATE
-    assert np.array_equal(flac, wav)
+    assert not np.allclose(written, sound, atol=1e-3)
+    assert np.allclose(written, watermarked(sound, RATE), atol=1e-4)
 
 
 async def test_what_is_no_take_is_refused(http):

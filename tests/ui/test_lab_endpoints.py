@@ -84,7 +84,7 @@ def test_clients_are_told_of_the_endpoints_and_of_no_others(client):
     assert "as it is" in told["/speak"]["description"]
 
 
-@pytest.mark.parametrize("kind", ["mp3", "opus", "aac", "flac", "wav"])
+@pytest.mark.parametrize("kind", ["mp3", "flac", "wav"])
 def test_a_text_is_spoken_into_a_file_that_says_what_it_is(client, engine, kind):
     path = ask(client, "speak", "Hello there.", voice="vivian", seed=7, format=kind)
     turn = engine.runs[-1]
@@ -94,8 +94,7 @@ def test_a_text_is_spoken_into_a_file_that_says_what_it_is(client, engine, kind)
         notes = {**container.metadata, **container.streams[0].metadata}
         samples = sum(frame.samples for frame in container.decode(audio=0))
         assert samples / container.streams[0].rate == pytest.approx(0.5, abs=0.12)
-    if kind != "aac":  # which has no room for notes
-        assert "synthetic speech" in str(notes).lower()
+    assert "synthetic speech" in str(notes).lower()
 
 
 def test_a_wav_file_says_how_long_it_is(client):
@@ -111,7 +110,7 @@ def test_a_wav_file_says_how_long_it_is(client):
         ("Hello.", {"voice": "nobody"}, "There is no voice called nobody. Choose from: Vivian"),
         ("Hello.", {"speed": 2.0}, "speaks at one speed"),
         ("Hello.", {"speed": 9.0}, "less than or equal to 4"),
-        ("Hello.", {"format": "midi"}, "'mp3', 'opus'"),
+        ("Hello.", {"format": "midi"}, "'wav', 'flac' or 'mp3'"),
         ("Hello.", {"language": "English"}, "language"),
         ("This will break.", {}, "went wrong"),
     ],
