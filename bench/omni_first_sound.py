@@ -19,8 +19,7 @@ import itertools
 import json
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -30,15 +29,14 @@ import numpy as np
 import soundfile
 import yaml
 
-from backend.contract.events import ReplyText, SpeechChunk, StageTiming
 from backend.contract.media import AudioClip, VideoFrames
 from backend.contract.turn import Turn, TurnSettings
 from backend.engines.omni.engine import OmniEngine
 from backend.engines.omni.launch import Launch
-from backend.engines.omni.outputs import read_output
 from backend.engines.omni.pictures import vision_input
 from backend.engines.omni.prompts import hearing_prompt, system_with_history
 from backend.engines.omni.sampling import for_reply, stage_params
+from bench.took import Took, numbers, p95, plot_first_sound, time_events, time_outputs
 
 if TYPE_CHECKING:
     from vllm_omni.entrypoints.async_omni import AsyncOmni
@@ -52,20 +50,6 @@ FRAMES_A_TOKEN = 2.5
 SENTENCE_TOKENS = 8
 HEARD_TOKENS = 16
 WAYS = ("bare", "engine")
-
-
-@dataclass(slots=True)
-class Took:
-    """One turn's times from the request on, and the sound that it gave, in seconds.
-
-    ``stages`` has the time to each stage's first output, as the engine measures it.
-    """
-
-    text_s: float = 0.0
-    sound_s: float = 0.0
-    total_s: float = 0.0
-    spoken_s: float = 0.0
-    stages: dict[str, float] = field(default_factory=dict)
 
 
 def main() -> None:
@@ -108,41 +92,21 @@ async def _side_by_side(
 
 
 async def _ask_engine(engine: OmniEngine, turn: Turn) -> Took:
-    began, took = time.perf_counter(), Took()
-    async for event in engine.run(turn):
-        now = time.perf_counter() - began
-        match event:
-            case ReplyText():
-                took.text_s = took.text_s or now
-            case SpeechChunk():
-                took.sound_s = took.sound_s or now
-                took.spoken_s += len(event.pcm) / event.sample_rate
-            case StageTiming():
-                took.stages[event.stage] = event.first_output_s
-    took.total_s = time.perf_counter() - began
-    return took
+    return await time_events(time.perf_counter(), engine.run(turn))
 
 
 async def _ask_bare(engine: OmniEngine, turn: Turn) -> Took:
     pipeline, omni = engine.pipeline, engine.pipeline.omni
     prompt = _bare_prompt(turn, pipeline.voice(turn))
     params = for_reply(_bare_params(omni), REPLY_TOKENS)
-    began, took = time.perf_counter(), Took()
+    began = time.perf_counter()
     outputs = omni.generate(
         prompt,
         request_id=f"bare-{turn.id}",
         sampling_params_list=params,
         output_modalities=["text", "audio"],
     )
-    async for output in outputs:
-        now, piece = time.perf_counter() - began, read_output(output)
-        if output.stage_id == 1 and piece.text:
-            took.text_s = took.text_s or now
-        if len(piece.pcm):
-            took.sound_s = took.sound_s or now
-            took.spoken_s += len(piece.pcm) / piece.sample_rate
-    took.total_s = time.perf_counter() - began
-    return took
+    return await time_outputs(began, outputs)
 
 
 def _bare_prompt(turn: Turn, voice: dict[str, Any]) -> dict[str, Any]:
@@ -214,8 +178,7 @@ def _dummy_deploy(folder: Path) -> Path:
 
 
 def _row(way: str, sessions: int, frames: int, took: list[Took]) -> dict[str, Any]:
-    sounds = sorted(one.sound_s for one in took)
-    slowest = sounds[min(len(sounds) - 1, int(0.95 * len(sounds)))]
+    sounds = [one.sound_s for one in took]
     spoken = sum(one.spoken_s for one in took) / sum(one.total_s for one in took) * sessions
     return {
         "way": way,
@@ -224,7 +187,7 @@ def _row(way: str, sessions: int, frames: int, took: list[Took]) -> dict[str, An
         "turns": len(took),
         "first_text_p50_s": median(one.text_s for one in took),
         "first_sound_p50_s": median(sounds),
-        "first_sound_p95_s": slowest,
+        "first_sound_p95_s": p95(sounds),
         "total_p50_s": median(one.total_s for one in took),
         "sound_per_second": spoken,
         "rtf": sessions / spoken if spoken else 0.0,
@@ -246,28 +209,11 @@ def _write(options: argparse.Namespace, rows: list[dict[str, Any]], start_s: flo
     options.out.mkdir(parents=True, exist_ok=True)
     result = {"machine": options.machine, "dummy": options.dummy, "start_s": start_s, "rows": rows}
     (options.out / "omni_first_sound.json").write_text(json.dumps(result, indent=1) + "\n")
-    _plot(options.out / "omni_first_sound.png", options.machine, rows)
-
-
-def _plot(path: Path, machine: str, rows: list[dict[str, Any]]) -> None:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
-    labels = list(dict.fromkeys(f"{r['sessions']} sessions, {r['frames']} frames" for r in rows))
-    for shift, way in zip((-0.2, 0.2), WAYS, strict=True):
-        mine = [row for row in rows if row["way"] == way]
-        places = [n + shift for n in range(len(mine))]
-        axes.bar(places, [row["first_sound_p50_s"] for row in mine], 0.38, label=f"{way}, median")
-        axes.plot(places, [row["first_sound_p95_s"] for row in mine], "k_", markersize=14)
-    axes.set_xticks(range(len(labels)), labels)
-    axes.set_ylabel("request → first sound, s (tick: p95)")
-    axes.set_title(f"AURA, full size, {machine}")
-    axes.legend()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    by_way: dict[str, dict[str, Any]] = {way: {} for way in WAYS}
+    for row in rows:
+        by_way[row["way"]][f"{row['sessions']} sessions\n{row['frames']} frames"] = row
+    title = f"AURA, full size, {options.machine}"
+    plot_first_sound(options.out / "omni_first_sound.png", title, by_way)
 
 
 def _options() -> argparse.Namespace:
@@ -275,22 +221,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--deploy-config", type=Path, help="a deploy file with real models")
     parser.add_argument("--dummy", action="store_true", help="full size, random weights")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--sessions", type=_numbers, default=[1, 8])
-    parser.add_argument("--frames", type=_numbers, default=[0, 8])
+    parser.add_argument("--sessions", type=numbers, default=[1, 8])
+    parser.add_argument("--frames", type=numbers, default=[0, 8])
     parser.add_argument("--machine", default="unnamed machine")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     if not options.dummy and options.deploy_config is None:
         parser.error("name a --deploy-config, or take --dummy")
     return options
-
-
-def _numbers(text: str) -> list[int]:
-    return [int(part) for part in _parts(text)]
-
-
-def _parts(text: str) -> Iterator[str]:
-    return (part for part in text.split(",") if part)
 
 
 if __name__ == "__main__":
