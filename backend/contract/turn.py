@@ -26,6 +26,7 @@ class TurnSettings:
         language: ISO 639-1 code of the speech, or ``auto``.
         max_reply_tokens: Longest reply, in the model's tokens.
         voice_speed: Speech rate relative to the voice's own; 2.0 is twice as fast.
+        voice_pitch: How much higher than the voice's own, in semitones, -6 to 6.
         voice: Whose voice answers, and how.
         spoken: Whether the reply is spoken too.
         seed: The same seed makes the same take of the same words in the same voice, where the
@@ -39,6 +40,7 @@ class TurnSettings:
     language: str = "auto"
     max_reply_tokens: int = 160
     voice_speed: float = 1.0
+    voice_pitch: float = 0.0
     voice: VoiceSpec = field(default_factory=VoiceSpec)
     spoken: bool = True
     seed: int | None = None

@@ -57,6 +57,7 @@ class VoiceControls:
         style_chars: Longest style instruction, in characters.
         reference_s: Shortest and longest reference audio, in seconds.
         changes_speed: Whether ``voice_speed`` has an effect.
+        changes_pitch: Whether ``voice_pitch`` has an effect.
         takes_token_ids: Whether the talker can be handed tokens instead of text.
         takes_sampling: Whether ``seed`` and ``temperature`` have an effect.
     """
@@ -67,5 +68,6 @@ class VoiceControls:
     style_chars: int = 0
     reference_s: tuple[float, float] = (0.0, 0.0)
     changes_speed: bool = False
+    changes_pitch: bool = False
     takes_token_ids: bool = False
     takes_sampling: bool = False

@@ -6,7 +6,11 @@ import numpy as np
 
 from backend.contract.errors import Field, TurnRefused
 from backend.contract.media import AudioClip, VideoFrames
-from backend.contract.turn import Turn
+from backend.contract.turn import Turn, TurnSettings
+from backend.contract.voice import VoiceControls
+
+MAX_PITCH = 6
+"""Most semitones up or down; a voice moved further is not taken for one."""
 
 
 def check_audio(clip: AudioClip, name: str = "recording", field: Field = Field.AUDIO) -> None:
@@ -47,6 +51,20 @@ def check_script(turn: Turn, *, recites: bool = True) -> None:
         raise TurnRefused("script_and_question", "Send a text to speak or a question, not both.")
     if not any(character.isalnum() for character in turn.script):
         raise TurnRefused("nothing_to_say", "There are no words to speak in this text.", Field.TEXT)
+
+
+def check_pitch(settings: TurnSettings, controls: VoiceControls) -> None:
+    """Refuse a pitch that the voice cannot have.
+
+    Raises:
+        TurnRefused: ``voice_pitch`` or ``pitch_fixed``.
+    """
+    if not -MAX_PITCH <= settings.voice_pitch <= MAX_PITCH:
+        text = f"The pitch must lie between {-MAX_PITCH} and {MAX_PITCH} semitones."
+        raise TurnRefused("voice_pitch", text, Field.SETTINGS)
+    if settings.voice_pitch and not controls.changes_pitch:
+        text = "This engine cannot change the pitch of its voices. Leave the pitch at 0."
+        raise TurnRefused("pitch_fixed", text, Field.SETTINGS)
 
 
 def check_frames(frames: VideoFrames) -> None:

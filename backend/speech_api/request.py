@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from backend.contract.engine import Capabilities
 from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceSpec
+from backend.engines.door import MAX_PITCH
 from backend.speech_api.errors import ApiError
 from backend.speech_api.formats import SpeechFormat
 from backend.voices.library import VoiceLibrary
@@ -35,6 +36,7 @@ class SpeechRequest(BaseModel):
         instructions: How to speak, in words, where the engine follows them.
         response_format: Format of the file.
         speed: Rate relative to the voice's own; 2.0 is twice as fast.
+        pitch: How much higher than the voice's own, in semitones, where the engine can.
         stream_format: ``audio`` sends the file as it is made; ``sse`` sends it in events.
         language: ISO 639-1 code to be spoken, or ``auto``.
         seed: The same seed gives the same take, where the engine can.
@@ -49,6 +51,7 @@ class SpeechRequest(BaseModel):
     instructions: str = ""
     response_format: SpeechFormat = SpeechFormat.MP3
     speed: float = Field(default=1.0, ge=0.25, le=4.0)
+    pitch: float = Field(default=0.0, ge=-MAX_PITCH, le=MAX_PITCH)
     stream_format: Literal["audio", "sse"] = "audio"
     language: str = Field(default="auto", pattern=r"^(auto|[a-z]{2,3})$")
     seed: int | None = Field(default=None, ge=0, lt=2**32)
@@ -70,9 +73,13 @@ def turn_for(
     if asked.speed != 1.0 and not capabilities.voice.changes_speed:
         text = "The engine that runs here speaks at one speed. Leave speed at 1."
         raise ApiError(400, text, "speed_fixed", "speed")
+    if asked.pitch and not capabilities.voice.changes_pitch:
+        text = "The engine that runs here speaks at one pitch. Leave pitch at 0."
+        raise ApiError(400, text, "pitch_fixed", "pitch")
     settings = TurnSettings(
         voice=_spec(asked, capabilities, library, owner),
         voice_speed=asked.speed,
+        voice_pitch=asked.pitch,
         seed=asked.seed,
         temperature=asked.temperature,
         spoken=True,

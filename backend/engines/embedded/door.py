@@ -9,7 +9,7 @@ from backend.contract.errors import Field, TurnRefused
 from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceControls, VoiceSpec
 from backend.conversation.languages import language_name
-from backend.engines.door import check_audio, check_frames, check_script
+from backend.engines.door import check_audio, check_frames, check_pitch, check_script
 from backend.engines.embedded.prompt import Fits, fitting_messages, instructions, user_message
 
 MIN_SPEED, MAX_SPEED = 0.5, 2.0
@@ -30,7 +30,8 @@ def check_turn(turn: Turn, capabilities: Capabilities, context: int) -> None:
     Raises:
         TurnRefused: ``empty_turn``, ``audio_empty``, ``audio_not_finite``, ``audio_format``,
             ``frames_format``, ``voice_speed``, ``reply_tokens``, ``voice_mode``, ``unknown_voice``,
-            ``unknown_language``, ``nothing_to_say`` or ``script_and_question``.
+            ``unknown_language``, ``nothing_to_say``, ``script_and_question``, or one of
+            ``check_pitch``.
     """
     if turn.script:
         check_script(turn)
@@ -81,6 +82,7 @@ def _check_settings(settings: TurnSettings, capabilities: Capabilities, context:
     if not math.isfinite(speed) or not MIN_SPEED <= speed <= MAX_SPEED:
         text = f"The voice speed must lie between {MIN_SPEED} and {MAX_SPEED}."
         raise TurnRefused("voice_speed", text, Field.SETTINGS)
+    check_pitch(settings, capabilities.voice)
     if not 1 <= settings.max_reply_tokens <= longest:
         text = f"The longest reply must lie between 1 and {longest} tokens."
         raise TurnRefused("reply_tokens", text, Field.SETTINGS)

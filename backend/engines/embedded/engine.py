@@ -176,7 +176,9 @@ class EmbeddedEngine:
             summary=_SUMMARY if sees else _SUMMARY + _NOTES_SUMMARY,
             sees_pictures=sees,
             languages=crew.recognizer.languages,
-            voice=VoiceControls(speakers=(crew.voice.name,), changes_speed=True),
+            voice=VoiceControls(
+                speakers=(crew.voice.name,), changes_speed=True, changes_pitch=True
+            ),
             sample_rate=crew.voice.sample_rate,
             recites=True,
         )

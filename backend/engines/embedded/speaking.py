@@ -50,8 +50,11 @@ class Speaking:
                 self._tell.event(watch.timing())
 
     async def _say(self, words: str, watch: Stopwatch) -> None:
-        voice, speed = self._crew.voice, self._turn.settings.voice_speed
-        stream = self._crew.speak.stream(lambda stop: watch.timed(voice.speak(words, speed, stop)))
+        voice, chosen = self._crew.voice, self._turn.settings
+        speed, pitch = chosen.voice_speed, chosen.voice_pitch
+        stream = self._crew.speak.stream(
+            lambda stop: watch.timed(voice.speak(words, speed, stop, pitch))
+        )
         async with aclosing(stream):
             async for pcm in stream:
                 watch.mark()

@@ -147,6 +147,11 @@ class Voice(Protocol):
         """Free the model. Harmless before ``load`` and twice."""
         ...
 
-    def speak(self, text: str, speed: float, stop: StopSignal) -> Iterator[Samples]:
-        """The sound of one sentence: arrays of shape ``(N,)``, float32 mono, full scale at ±1."""
+    def speak(
+        self, text: str, speed: float, stop: StopSignal, pitch: float = 0.0
+    ) -> Iterator[Samples]:
+        """The sound of one sentence, ``pitch`` semitones above the voice's own.
+
+        Yields arrays of shape ``(N,)``, float32 mono, full scale at ±1.
+        """
         ...

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from backend.contract.media import Samples
+from backend.engines.embedded.pitch import at_pitch
 from backend.engines.embedded.stages import StopSignal
 
 # The slowest phoneme that Piper makes on purpose is about a third of this.
@@ -76,19 +77,23 @@ class PiperSpeaker:
         """Free the model. Harmless before ``load`` and twice."""
         self._voice = self._vits = None
 
-    def speak(self, text: str, speed: float, stop: StopSignal) -> Iterator[Samples]:
+    def speak(
+        self, text: str, speed: float, stop: StopSignal, pitch: float = 0.0
+    ) -> Iterator[Samples]:
         """The sound of one sentence, the first 0.3 s of it long before the rest.
 
         Args:
             text: Plain prose, such as ``speakable`` gives.
             speed: Rate relative to the voice's own; 2.0 is twice as fast.
             stop: Looked at before each piece.
+            pitch: Semitones above the voice's own. The formants move too, as with a smaller or a
+                larger speaker; length and intonation stay.
 
         Yields:
             Shape ``(N,)``, float32 mono, full scale at ±1; never empty, always finite, and
             bounded in length by the number of phonemes.
         """
-        for piece in self._say(text, speed, stop):
+        for piece in at_pitch(self._say(text, speed, stop), pitch, self.sample_rate):
             yield np.clip(piece * self._gain, -1.0, 1.0)
 
     def _say(self, text: str, speed: float, stop: StopSignal) -> Iterator[Samples]:

@@ -12,7 +12,7 @@ from backend.contract.media import VideoFrames
 from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceControls, VoiceMode, VoiceSpec
 from backend.conversation.languages import language_name
-from backend.engines.door import check_audio, check_frames, check_script
+from backend.engines.door import check_audio, check_frames, check_pitch, check_script
 from backend.engines.omni.checkpoint import speaker_name
 
 MAX_REPLY_TOKENS = 2048
@@ -34,7 +34,8 @@ def check_turn(turn: Turn, capabilities: Capabilities) -> None:
     Raises:
         TurnRefused: ``only_scripts``, ``empty_turn``, ``audio_empty``, ``audio_format``,
             ``audio_not_finite``, ``frames_format``, ``unknown_language``, ``reply_tokens``,
-            ``seed``, ``temperature``, or one of ``check_script`` and ``check_voice``.
+            ``seed``, ``temperature``, or one of ``check_script``, ``check_pitch`` and
+            ``check_voice``.
     """
     if turn.script:
         check_script(turn, recites=capabilities.recites)
@@ -44,6 +45,7 @@ def check_turn(turn: Turn, capabilities: Capabilities) -> None:
         text = "This engine speaks texts as they are, and answers no questions."
         raise TurnRefused("only_scripts", text)
     _check_sampling(turn.settings)
+    check_pitch(turn.settings, capabilities.voice)
     check_voice(turn.settings.voice, capabilities.voice)
 
 

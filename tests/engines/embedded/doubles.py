@@ -95,6 +95,7 @@ class FakeVoice:
     def __init__(self, *, error=None):
         self.said = []
         self.speeds = []
+        self.pitches = []
         self.error = error
 
     def load(self):
@@ -103,11 +104,12 @@ class FakeVoice:
     def close(self):
         pass
 
-    def speak(self, text, speed, stop):
+    def speak(self, text, speed, stop, pitch=0.0):
         if self.error:
             raise self.error
         self.said.append(text)
         self.speeds.append(speed)
+        self.pitches.append(pitch)
         yield np.full(len(text) * 100, 0.1, np.float32)
 
 

@@ -420,8 +420,9 @@ async def test_the_model_is_told_the_language_that_the_voice_speaks(loaded):
     assert chat.prompts[-1][0]["content"].endswith(" Answer questions in German.")
 
 
-async def test_the_voice_speaks_at_the_speed_of_the_turn(loaded):
+async def test_the_voice_speaks_at_the_speed_and_pitch_of_the_turn(loaded):
     voice = FakeVoice()
     engine = await loaded(voice=voice)
-    await events_of(engine, a_turn(text="Hello", settings=TurnSettings(voice_speed=1.5)))
-    assert voice.speeds == [1.5]
+    settings = TurnSettings(voice_speed=1.5, voice_pitch=-2.5)
+    await events_of(engine, a_turn(text="Hello", settings=settings))
+    assert (voice.speeds, voice.pitches) == ([1.5], [-2.5])

@@ -102,6 +102,7 @@ async def test_a_turn_out_of_bounds_reaches_no_model(engine):
         ({"script": "..."}, "nothing_to_say"),
         ({"script": "Hi.", "settings": TurnSettings(seed=-1)}, "seed"),
         ({"script": "Hi.", "settings": TurnSettings(seed=2**32)}, "seed"),
+        ({"script": "Hi.", "settings": TurnSettings(voice_pitch=3)}, "pitch_fixed"),
         ({"script": "Hi.", "settings": TurnSettings(temperature=0.0)}, "temperature"),
         ({"script": "Hi.", "settings": TurnSettings(temperature=2.5)}, "temperature"),
     ],
