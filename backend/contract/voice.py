@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from backend.contract.media import AudioClip
@@ -44,6 +44,20 @@ class VoiceSpec:
     reference_text: str = ""
     x_vector_only: bool = False
     pass_token_ids: bool = False
+
+    def spoken_as(self, language: str, style: str) -> VoiceSpec:
+        """This voice in another language and style, where they are told.
+
+        Args:
+            language: ISO 639-1 code, or ``auto`` for the voice's own.
+            style: How to speak, or empty for the voice's own way. A voice that is made up from
+                words keeps them: they are the voice.
+        """
+        return replace(
+            self,
+            language=self.language if language == "auto" else language,
+            style=self.style if self.mode is VoiceMode.DESIGN else style or self.style,
+        )
 
 
 @dataclass(frozen=True, slots=True)

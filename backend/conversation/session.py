@@ -12,7 +12,7 @@ from backend.contract.errors import TurnRefused
 from backend.contract.events import Event, Outcome
 from backend.contract.media import AudioClip, VideoFrames
 from backend.contract.turn import Turn, TurnSettings
-from backend.contract.voice import VoiceMode, VoiceSpec
+from backend.contract.voice import VoiceSpec
 from backend.conversation.history import exchanges
 from backend.conversation.record import TurnRecord
 from backend.conversation.recording import Recording
@@ -144,14 +144,8 @@ class Session:
         kept, chosen = self.kept_voice, settings.voice
         if kept is None:
             return settings
-        voice = replace(
-            kept,
-            language=kept.language if chosen.language == "auto" else chosen.language,
-            # Of a voice that is made up from words, these words are the voice.
-            style=kept.style if kept.mode is VoiceMode.DESIGN else chosen.style or kept.style,
-            pass_token_ids=chosen.pass_token_ids,
-        )
-        return replace(settings, voice=voice)
+        voice = kept.spoken_as(chosen.language, chosen.style)
+        return replace(settings, voice=replace(voice, pass_token_ids=chosen.pass_token_ids))
 
     def interrupt(self, *, by_speech: bool = False) -> None:
         """Stop the turn under way; whatever still comes of it is dropped.

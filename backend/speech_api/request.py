@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -87,6 +86,12 @@ def turn_for(
     return Turn(session_id=owner, generation=0, script=asked.input, settings=settings)
 
 
+def voice_name(asked: SpeechRequest, library: VoiceLibrary, owner: str) -> str:
+    """What people call the voice that was asked for. Blocks."""
+    kept = _kept(_asked_voice(asked), library, owner)
+    return kept.name if kept else _asked_voice(asked)
+
+
 def spec_of(voice: Voice, library: VoiceLibrary) -> VoiceSpec:
     """What an engine is told of a kept voice. Blocks.
 
@@ -107,15 +112,15 @@ def spec_of(voice: Voice, library: VoiceLibrary) -> VoiceSpec:
 def _spec(
     asked: SpeechRequest, capabilities: Capabilities, library: VoiceLibrary, owner: str
 ) -> VoiceSpec:
-    name = asked.voice if isinstance(asked.voice, str) else asked.voice.id
+    name = _asked_voice(asked)
     own = {name_key(speaker): speaker for speaker in capabilities.voice.speakers}
     if name_key(name) == DEFAULT_VOICE or name_key(name) in own:
         speaker = own.get(name_key(name), "")
         return VoiceSpec(speaker=speaker, language=asked.language, style=asked.instructions)
-    usable = library.voices(owner)
-    kept = next((one for one in usable if one.id == name), None) or library.named(owner, name)
+    kept = _kept(name, library, owner)
     if kept is None:
-        known = [*capabilities.voice.speakers, *(one.name for one in usable)]
+        names = (one.name for one in library.voices(owner))
+        known = [*capabilities.voice.speakers, *names]
         text = f"There is no voice called {name[:64]}. Choose from: {', '.join(known[:50])}."
         raise ApiError(400, text, "voice_unknown", "voice")
     if kept.kind not in capabilities.voice.modes:
@@ -123,6 +128,14 @@ def _spec(
             f"The engine that runs here cannot speak with {kept.name}: it is a {kept.kind} voice."
         )
         raise ApiError(400, text, "voice_mode", "voice")
-    spec = spec_of(kept, library)
-    language = spec.language if asked.language == "auto" else asked.language
-    return replace(spec, language=language, style=asked.instructions or spec.style)
+    return spec_of(kept, library).spoken_as(asked.language, asked.instructions)
+
+
+def _asked_voice(asked: SpeechRequest) -> str:
+    return asked.voice if isinstance(asked.voice, str) else asked.voice.id
+
+
+def _kept(name: str, library: VoiceLibrary, owner: str) -> Voice | None:
+    """The kept voice that has this id or name, if there is one."""
+    by_id = (one for one in library.voices(owner) if one.id == name)
+    return next(by_id, None) or library.named(owner, name)

@@ -238,6 +238,9 @@ async def test_a_voice_is_kept_listed_spoken_with_and_deleted(http, client, engi
         used = engine.runs[-1].settings.voice
         assert (used.mode, used.reference_text) == (VoiceMode.CLONE, "Hello there.")
         assert used.reference_audio.duration_s == pytest.approx(3.0, abs=0.01)
+    file = await spoken(client, voice=kept["id"], response_format="flac")
+    with av.open(io.BytesIO(file)) as container:
+        assert {"scripted, voice Anna", "Synthetic speech"} <= set(container.metadata.values())
     await spoken(client, voice="anna", instructions="warm", extra_body={"language": "de"})
     used = engine.runs[-1].settings.voice
     assert (used.style, used.language) == ("warm", "de")
