@@ -152,6 +152,8 @@ async def test_two_takes_are_compared_and_the_tally_survives_a_reload(lab, world
     await lab.get_by_text("Voice lab", exact=True).click()
     await lab.get_by_text("Compare blind", exact=True).click()
     await lab.get_by_role("row", name="high, scripted 0 low, scripted 0 1").wait_for()
+    await lab.set_viewport_size({"width": 390, "height": 844})
+    assert await lab.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 async def test_takes_of_different_texts_are_not_compared(lab):

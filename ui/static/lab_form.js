@@ -57,7 +57,7 @@ export class LabForm {
       style,
       language: field(rows, "Language to speak", make("select")),
       speed: range(rows, "Speed", 0.5, 2, 0.05, 1),
-      pitch: range(rows, "Pitch", -6, 6, 0.5, 0),
+      pitch: range(rows, "Pitch", -4, 6, 0.5, 0),
       temperature: number(rows, "Variation", 0.1, 2, 0.1, "the model's own"),
       seed: number(rows, "Seed", 0, 2 ** 32 - 1, 1, "another take each time"),
       takes: choices(rows, "Takes", MOST_TAKES),
