@@ -129,12 +129,13 @@ class Session:
         self._pump = asyncio.create_task(self._follow(stream, record))
         return record
 
-    def next_turn(self, heard: str) -> Turn:
+    def next_turn(self, heard: str, frames: VideoFrames | None = None) -> Turn:
         """A turn that says these words at this point of the conversation; it is not started."""
         return Turn(
             session_id=self.id,
             generation=self.generation,
             heard=heard,
+            frames=frames,
             history=exchanges(self.records),
             settings=self._voiced(self.settings),
         )

@@ -11,7 +11,7 @@ import numpy as np
 import soxr
 
 from backend.contract.errors import TurnRefused
-from backend.contract.media import AudioClip, Samples
+from backend.contract.media import AudioClip, Samples, VideoFrames
 from backend.conversation.session import Session
 from backend.media.snapshots import Snapshots, decode_snapshots
 from backend.realtime.echo import ECHO_SHARE, echo_share
@@ -65,7 +65,7 @@ class Call:
         self._post = post
         self._playback = playback
         self._detector = TurnDetector(MAX_UTTERANCE_S)
-        self._hearing = Hearing(session, self._detector, post, hear, foresee)
+        self._hearing = Hearing(session, self._detector, post, hear, foresee, self._see)
         self._resampler: tuple[int, soxr.ResampleStream] | None = None
         # With each piece, what sounded when it came: it may wait before it is looked at.
         self._sound: asyncio.Queue[tuple[Samples, Place | None]] = asyncio.Queue(MAX_WAITING)
@@ -149,7 +149,7 @@ class Call:
         if words is not None and not any(character.isalnum() for character in words):
             self._drop("No words were heard.")
             return
-        frames = await asyncio.to_thread(decode_snapshots, self._snapshots.recent())
+        frames = await self._see()
         self._tell("committed")
         attachments = (f"Spoken, {clip.duration_s:.1f} s",)
         try:
@@ -162,6 +162,9 @@ class Call:
             )
         except TurnRefused as refusal:
             self._drop(refusal.message)
+
+    async def _see(self) -> VideoFrames | None:
+        return await asyncio.to_thread(decode_snapshots, self._snapshots.recent())
 
     def _drop(self, reason: str) -> None:
         self._detector.reset()

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from backend.contract.errors import EngineFailed
-from backend.contract.media import AudioClip
+from backend.contract.media import AudioClip, VideoFrames
 from backend.contract.turn import Turn
 from backend.conversation.session import Session
 from backend.realtime.patience import FINISHED_S, UNKNOWN_S, patience_s
@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 
 Hear = Callable[[AudioClip, str], Awaitable[str | None]]
 Foresee = Callable[[Turn], Coroutine[Any, Any, None]]
+See = Callable[[], Awaitable[VideoFrames | None]]
 
 PARTIAL_EVERY_S = 1.0
 """Seconds of new sound after which the words so far are looked for again."""
@@ -35,6 +36,7 @@ class Hearing:
         post: Callable[[Message], None],
         hear: Hear,
         foresee: Foresee,
+        see: See,
     ) -> None:
         """Hear for ``session`` what ``detector`` keeps.
 
@@ -45,12 +47,14 @@ class Hearing:
             hear: Recognises the words of a clip in a language; may raise anything. None where the
                 engine recognises speech only to answer it.
             foresee: Told what will probably be asked; may raise anything.
+            see: Gives what the camera shows.
         """
         self._session = session
         self._detector = detector
         self._post = post
         self._hear = hear
         self._foresee = foresee
+        self._see = see
         self._task: asyncio.Task[str | None] | None = None
         self._foreseeing: asyncio.Task[None] | None = None
         self._heard_samples = 0
@@ -112,8 +116,11 @@ class Hearing:
     def _read_ahead(self, words: str) -> None:
         """Have the engine read what will be asked, in a task of its own that no turn waits for."""
         if not self._session.under_way:
-            self._foreseeing = asyncio.create_task(self._foresee(self._session.next_turn(words)))
+            self._foreseeing = asyncio.create_task(self._foresee_turn(words))
             self._foreseeing.add_done_callback(_look_at)
+
+    async def _foresee_turn(self, words: str) -> None:
+        await self._foresee(self._session.next_turn(words, await self._see()))
 
 
 def _look_at(task: asyncio.Task[Any]) -> None:

@@ -204,6 +204,7 @@ async def test_what_the_camera_saw_comes_with_the_question(caller, engine):
     await caller.until("response.done")
     (turn,) = engine.runs
     assert turn.frames.images.shape == (1, 48, 64, 3)
+    assert engine.foreseen[-1].frames.images.shape == (1, 48, 64, 3)
 
 
 async def test_ending_the_call_ends_the_listening(caller, engine):

@@ -75,7 +75,7 @@ def test_the_whole_panel_becomes_the_settings_of_a_turn():
     values = ["Be brief.", "en", 64, 4, "Ryan", "auto", "", False, 1.25]
     settings = Choices.of(*values).for_turn(RICH)
     voice = VoiceSpec(VoiceMode.NAMED, "Ryan")
-    assert settings == TurnSettings("Be brief.", "en", 64, 1.25, voice)
+    assert settings == TurnSettings("Be brief.", "en", 64, 1.25, voice=voice)
 
 
 @pytest.mark.parametrize(

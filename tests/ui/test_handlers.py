@@ -69,7 +69,7 @@ async def test_typed_words_start_a_turn_with_the_chosen_settings(sender, registr
     (turn,) = engine.runs
     assert turn.text == "hello <b>"
     voice = VoiceSpec(mode=VoiceMode.NAMED, speaker="tone")
-    assert turn.settings == TurnSettings("Be brief.", "en", 64, 1.25, voice)
+    assert turn.settings == TurnSettings("Be brief.", "en", 64, 1.25, voice=voice)
     assert registry.get(ID).records[0].outcome is Outcome.ANSWERED
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 
 from backend.contract.errors import EngineFailed
+from backend.engines.embedded.sights import Sights
 from backend.engines.embedded.stages import ChatModel, Eyes, Recognizer, Voice
 from backend.engines.embedded.threads import StageThread
 
@@ -26,7 +27,8 @@ class Crew:
 
     Attributes:
         recognizer: Works in the thread ``hear``.
-        eyes: Works in the thread ``see``.
+        eyes: Work in the thread ``see``.
+        sights: The eyes, with what they saw last; in the same thread.
         chat: Works in the thread ``think``; its ``check`` in ``watch``.
         voice: Works in the thread ``speak``.
     """
@@ -37,6 +39,7 @@ class Crew:
         """Start the threads; the models are not loaded yet."""
         self.recognizer = recognizer
         self.eyes = eyes
+        self.sights = Sights(eyes)
         self.chat = chat
         self.voice = voice
         self.hear = StageThread("hear")

@@ -80,9 +80,12 @@ class TurnWork:
             await Speaking(self._turn, self._crew, self._tell).recite(sentences)
 
     async def read_ahead(self) -> None:
-        """Leave the prompt with the words so far in the chat model's cache; tells nothing."""
+        """Look, and leave the prompt so far in the chat model's cache; tells nothing.
+
+        The look is remembered: a scene that stays as it is is not looked at again.
+        """
         with plainly(_THINK_FAILED):
-            messages = await self._messages(self._turn.heard, "")
+            messages = await self._messages(self._turn.heard, await self._notes())
             chat = self._crew.chat
             stream = self._crew.think.stream(lambda stop: chat.reply(messages, 1, stop, no_report))
             async with aclosing(stream):
@@ -114,14 +117,8 @@ class TurnWork:
         return " ".join(segments)
 
     async def _see(self) -> str:
-        frames = self._turn.frames
-        if frames is None or self._crew.chat.sees_pictures:
-            return ""
-        eyes = self._crew.eyes
-        stream = self._crew.see.stream(lambda stop: iter([eyes.look(frames, stop)]))
         try:
-            async with aclosing(stream):
-                notes = "".join([part async for part in stream])
+            notes = await self._notes()
         except Exception:
             _log.exception("The eyes failed on turn %s", self._turn.id)
             text = (
@@ -132,6 +129,14 @@ class TurnWork:
         if notes:
             self._tell.event(SceneNotes(turn_id=self._turn.id, text=notes))
         return notes
+
+    async def _notes(self) -> str:
+        frames, sights, who = self._turn.frames, self._crew.sights, self._turn.session_id
+        if frames is None or self._crew.chat.sees_pictures:
+            return ""
+        stream = self._crew.see.stream(lambda stop: iter([sights.look(who, frames, stop)]))
+        async with aclosing(stream):
+            return "".join([part async for part in stream])
 
     async def _messages(self, question: str, notes: str) -> list[Message]:
         think = self._crew.think

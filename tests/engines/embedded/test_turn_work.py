@@ -127,6 +127,19 @@ async def test_what_will_probably_be_asked_is_read_and_not_spoken(loaded):
     assert not voice.said
 
 
+async def test_what_is_shown_while_the_person_speaks_is_looked_at_once(loaded):
+    chat, eyes = FakeChat(), FakeEyes("A desk.")
+    engine = await loaded(chat=chat, eyes=eyes)
+    shown, question = a_picture(), "What is this?"
+    chat.prompts.clear()
+    await engine.foresee(replace(a_turn(), heard=question, frames=shown))
+    events = await events_of(engine, a_turn(text=question, frames=shown))
+    assert [event.text for event in only(events, SceneNotes)] == ["A desk."]
+    assert eyes.looks == 1
+    assert chat.prompts[0] == chat.prompts[1]
+    assert "A desk." in chat.prompts[0][-1]["content"]
+
+
 async def test_nothing_is_read_ahead_while_a_turn_is_under_way(loaded):
     chat = FakeChat(pause_s=0.05)
     engine = await loaded(chat=chat)
