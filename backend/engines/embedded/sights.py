@@ -48,7 +48,7 @@ class Sights:
             session_id: Who shows it; what one person shows is never told to another.
             frames: The frames. Where each of them is like one that was looked at shortly before,
                 the notes of then are given at once.
-            stop: Ends a look; then nothing is remembered.
+            stop: Ends a look before its next frame; only what was looked at whole is remembered.
         """
         small = tuple(_small(image) for image in frames.images)
         last = self._last.get(session_id)
@@ -57,7 +57,7 @@ class Sights:
             return last.notes
         notes = self._eyes.look(frames, stop)
         self._last.pop(session_id, None)
-        if notes and not stop.is_set():
+        if notes:
             self._last[session_id] = _Sight(self._clock(), small, notes)
         while len(self._last) > _MOST_SESSIONS:
             del self._last[next(iter(self._last))]

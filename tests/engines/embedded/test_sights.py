@@ -99,12 +99,19 @@ def test_notes_grow_old(sights, eyes, clock):
     assert eyes.looks == 2
 
 
-def test_a_look_that_was_stopped_is_not_remembered(sights, eyes):
+def test_a_look_that_was_stopped_in_the_middle_is_not_remembered(sights, eyes):
+    eyes.notes = ""
+    look(sights, scene())
+    eyes.notes = "A desk."
+    assert look(sights, scene()) == "A desk."
+
+
+def test_a_look_that_nobody_waits_for_any_more_is_remembered(sights, eyes):
     stopped = threading.Event()
     stopped.set()
     sights.look("anna", of(scene()), stopped)
     look(sights, scene())
-    assert eyes.looks == 2
+    assert eyes.looks == 1
 
 
 def test_a_look_that_failed_is_not_remembered(sights, eyes):
