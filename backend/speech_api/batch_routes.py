@@ -26,10 +26,9 @@ from backend.speech_api.batch_starting import BatchStart, prepare
 from backend.speech_api.batch_telling import Told, summary, whole
 from backend.speech_api.errors import ApiError
 from backend.speech_api.guards import (
+    guarded,
     known_capabilities,
     owner_of,
-    refuse_larger,
-    refuse_other_pages,
 )
 from backend.voices.library import VoiceLibrary
 
@@ -51,13 +50,11 @@ def make_batch_router(engine: EngineThread, library: VoiceLibrary, settings: Set
     limits = BatchLimits.from_settings(settings)
     store = BatchStore(settings.data_dir / "batches", limits)
     runner = BatchRunner(store, ItemSpeaker(engine, library).speak)
-    guards = [
-        Depends(refuse_other_pages),
-        Depends(refuse_larger(4 * limits.chars + _OTHER_CELLS_BYTES)),
-        Depends(_refusals_as_errors),
-    ]
     router = APIRouter(
-        prefix="/v1/audio/batches", dependencies=guards, lifespan=_working(runner, store)
+        prefix="/v1/audio/batches",
+        dependencies=[Depends(_refusals_as_errors)],
+        route_class=guarded(4 * limits.chars + _OTHER_CELLS_BYTES),
+        lifespan=_working(runner, store),
     )
 
     @router.post("")

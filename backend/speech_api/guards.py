@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
-from fastapi import Request
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
 
 from backend.contract.engine import Capabilities
 from backend.realtime.origin import is_own_page
@@ -50,20 +52,35 @@ def refuse_other_pages(request: Request) -> None:
         raise ApiError(403, "This page may not use the app.", "foreign_page")
 
 
-def refuse_larger(max_bytes: int) -> Callable[[Request], None]:
-    """A guard against bodies of more than ``max_bytes``, before anything of them is read.
+def guarded(max_bytes: int) -> type[APIRoute]:
+    """Routes that refuse other pages, and larger bodies before anything of them is read.
 
-    It raises an ``ApiError`` also where a client does not say how much it sends.
+    What is a dependency of a route comes too late for that: FastAPI reads the body first. They
+    raise an ``ApiError``, also where a client does not say how much it sends.
+
+    Args:
+        max_bytes: Largest body.
     """
 
-    def guard(request: Request) -> None:
-        if request.method not in {"POST", "PUT"}:
-            return
-        length = request.headers.get("content-length", "")
-        if not length.isdecimal():
-            raise ApiError(411, "Say how long the body is, in Content-Length.", "length_unknown")
-        if int(length) > max_bytes:
-            text = f"The body has {int(length):,} bytes; the limit is {max_bytes:,}."
-            raise ApiError(413, text, "too_large")
+    class GuardedRoute(APIRoute):
+        def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+            handle = super().get_route_handler()
 
-    return guard
+            async def guard(request: Request) -> Response:
+                refuse_other_pages(request)
+                _refuse_larger(request, max_bytes)
+                return await handle(request)
+
+            return guard
+
+    return GuardedRoute
+
+
+def _refuse_larger(request: Request, max_bytes: int) -> None:
+    headers = request.headers
+    length = headers.get("content-length", "0" if "transfer-encoding" not in headers else "")
+    if not length.isdecimal():
+        raise ApiError(411, "Say how long the body is, in Content-Length.", "length_unknown")
+    if int(length) > max_bytes:
+        text = f"The body has {int(length):,} bytes; the limit is {max_bytes:,}."
+        raise ApiError(413, text, "too_large")

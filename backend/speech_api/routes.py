@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.errors import of_fields
-from backend.speech_api.guards import owner_of, refuse_larger, refuse_other_pages
+from backend.speech_api.guards import guarded, owner_of
 from backend.speech_api.leaving import while_listening
 from backend.speech_api.request import SpeechRequest
 from backend.speech_api.starting import start_speaking
@@ -25,8 +25,7 @@ def make_speech_router(engine: EngineThread, library: VoiceLibrary, max_chars: i
         library: The kept voices.
         max_chars: Longest text, in characters.
     """
-    guards = [Depends(refuse_other_pages), Depends(refuse_larger(_BYTES_PER_CHAR * max_chars))]
-    router = APIRouter(prefix="/v1/audio", dependencies=guards)
+    router = APIRouter(prefix="/v1/audio", route_class=guarded(_BYTES_PER_CHAR * max_chars))
 
     @router.post("/speech")
     async def speech(request: Request) -> StreamingResponse:

@@ -12,7 +12,7 @@ from backend.contract.media import AudioClip
 from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.errors import ApiError
-from backend.speech_api.guards import owner_of, refuse_larger, refuse_other_pages
+from backend.speech_api.guards import guarded, owner_of
 from backend.speech_api.judging import LONGEST_S, Judge
 from backend.speech_api.leaving import while_listening
 from backend.speech_api.speaking import synthetic_tags
@@ -36,8 +36,7 @@ def make_take_router(engine: EngineThread, library: VoiceLibrary, max_chars: int
         library: The kept voices, which a take is compared with.
         max_chars: Longest text of a take, in characters.
     """
-    guards = [Depends(refuse_other_pages), Depends(refuse_larger(_FILE_BYTES + 12 * max_chars))]
-    router = APIRouter(prefix="/v1/audio/takes", dependencies=guards)
+    router = APIRouter(prefix="/v1/audio/takes", route_class=guarded(_FILE_BYTES + 12 * max_chars))
     judge = Judge(engine)
     judged = MediaLimits(max_audio_s=LONGEST_S, max_video_s=LONGEST_S, max_bytes=_FILE_BYTES)
 

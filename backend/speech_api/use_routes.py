@@ -10,11 +10,13 @@ from fastapi import APIRouter, Depends, Header
 from backend.conversation.registry import SessionRegistry
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.errors import ApiError
-from backend.speech_api.guards import known_capabilities, owner_of, refuse_other_pages
+from backend.speech_api.guards import guarded, known_capabilities, owner_of
 from backend.speech_api.request import spec_of
 from backend.voices.library import VoiceLibrary
 
 Owner = Annotated[str, Depends(owner_of)]
+_BODY_BYTES = 1000  # there is none
+
 SessionId = Annotated[str, Header(alias="x-omni-session")]
 
 
@@ -28,7 +30,7 @@ def make_use_router(
         library: The kept voices.
         registry: Finds the conversation by the id that its page sends.
     """
-    router = APIRouter(prefix="/v1/audio/voices", dependencies=[Depends(refuse_other_pages)])
+    router = APIRouter(prefix="/v1/audio/voices", route_class=guarded(_BODY_BYTES))
 
     @router.put("/{voice_id}/conversation")
     async def use(owner: Owner, session_id: SessionId, voice_id: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from backend.contract.voice import VoiceMode
 from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.checking import Checker
-from backend.speech_api.guards import owner_of, refuse_larger, refuse_other_pages
+from backend.speech_api.guards import guarded, owner_of
 from backend.speech_api.uploads import KeptPart, cut, read_sample, voice_draft
 from backend.speech_api.voice_list import Told, list_voices, told_of
 from backend.voices.clips import as_wav
@@ -45,8 +45,9 @@ def make_voice_router(
         library: The kept voices.
         limits: Bounds of a clip that is sent in.
     """
-    guards = [Depends(refuse_other_pages), Depends(refuse_larger(limits.max_bytes + _FIELDS_BYTES))]
-    router = APIRouter(prefix="/v1/audio/voices", dependencies=guards)
+    router = APIRouter(
+        prefix="/v1/audio/voices", route_class=guarded(limits.max_bytes + _FIELDS_BYTES)
+    )
     checker = Checker(engine)
 
     @router.get("")

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Depends, File, Form, Query, UploadFile
 from fastapi.responses import StreamingResponse
 
 from backend.speech_api.errors import ApiError
-from backend.speech_api.guards import owner_of, refuse_larger, refuse_other_pages
+from backend.speech_api.guards import guarded, owner_of
 from backend.voices.library import VoiceLibrary
 from backend.voices.portable import Imported, export_voices, import_voices
 from backend.voices.refusals import no_such_voice
@@ -33,8 +33,9 @@ def make_zip_router(library: VoiceLibrary, max_bytes: int) -> APIRouter:
         library: The kept voices.
         max_bytes: Largest zip that is brought in.
     """
-    guards = [Depends(refuse_other_pages), Depends(refuse_larger(max_bytes + _FIELDS_BYTES))]
-    router = APIRouter(prefix="/v1/audio/voices/archive", dependencies=guards)
+    router = APIRouter(
+        prefix="/v1/audio/voices/archive", route_class=guarded(max_bytes + _FIELDS_BYTES)
+    )
 
     @router.get("")
     async def take_out(

@@ -333,7 +333,22 @@ async def test_a_clip_is_checked_before_it_is_copied(http):
     assert 0 <= checked["kept_s"][0] < checked["kept_s"][1] <= checked["duration_s"]
 
 
-async def test_too_much_is_refused_before_it_is_read(http):
+async def test_too_much_is_refused_before_it_is_read(url, http):
+    """The answer to a body of which nothing but its length has been sent."""
+    port = int(url.rsplit(":", 1)[1])
+    for method, path, length, status in (
+        ("POST", "voices", "9000000", b"413"),
+        ("PATCH", "voices/x", "9000000", b"413"),
+        ("POST", "speech", "9000000", b"413"),
+        ("POST", "voices", "", b"411"),
+    ):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        size = f"Content-Length: {length}" if length else "Transfer-Encoding: chunked"
+        head = f"{method} /v1/audio/{path} HTTP/1.1\r\nHost: a\r\n{size}\r\n\r\n"
+        writer.write(head.encode())
+        told = await asyncio.wait_for(reader.readline(), 10)
+        writer.close()
+        assert told.split()[1] == status, path
     answered = await http.post("/voices", data=FIELDS, files=a_sample(60))
     assert answered.status_code == 413
 

@@ -18,13 +18,13 @@ from backend.engines.ending import stopped
 from backend.engines.events import Emit, events_of
 from backend.engines.omni.door import check_turn
 from backend.engines.omni.launch import Launch
-from backend.engines.omni.pauses import is_quiet, pieces
 from backend.engines.omni.pipeline import Pipeline
 from backend.engines.omni.prompts import heard_words
 from backend.engines.omni.speech import recite
 from backend.engines.omni.speech_pipeline import SpeechPipeline
 from backend.engines.omni.turn_work import TurnWork
 from backend.engines.omni.warm_up import warm_up
+from backend.media.pauses import is_quiet, pieces
 
 if TYPE_CHECKING:
     from backend.engines.omni.staged import StagedOmni

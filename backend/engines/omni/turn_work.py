@@ -22,11 +22,11 @@ from backend.engines.ending import stopped
 from backend.engines.events import Emit
 from backend.engines.failures import plainly
 from backend.engines.omni.outputs import StageClock, StageOutput
-from backend.engines.omni.pauses import is_quiet, pieces
 from backend.engines.omni.pipeline import Pipeline
 from backend.engines.omni.prompts import heard_words
 from backend.engines.omni.reply_filter import ReplyFilter
 from backend.engines.omni.speech import SpokenReply
+from backend.media.pauses import is_quiet, pieces
 
 _log = logging.getLogger(__name__)
 

@@ -8,7 +8,6 @@ from backend.contract.events import QUEUED, Notice, Silence, Transcript
 from backend.contract.media import AudioClip
 from backend.contract.turn import Turn
 from backend.engines.events import Emit
-from backend.engines.omni.pauses import is_quiet
 from backend.engines.remote.answer import Answer
 from backend.engines.remote.places import open_when_free
 from backend.engines.remote.question import (
@@ -19,6 +18,7 @@ from backend.engines.remote.question import (
 )
 from backend.engines.remote.server import Server
 from backend.engines.remote.wire import COMMIT, Message, append, session_update
+from backend.media.pauses import is_quiet
 from backend.media.snapshots import KEPT
 
 

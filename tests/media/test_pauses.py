@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from backend.contract.media import AudioClip
-from backend.engines.omni.pauses import is_quiet, pieces
+from backend.media.pauses import is_quiet, pieces
 
 RATE = 16000
 
