@@ -14,7 +14,11 @@ _MAX_DIRECTORY_BYTES = 1_000_000
 # the last record, and in it the size of the directory.
 _TAIL = struct.Struct("<4s16x4s8xI6x")
 
-# All that reading a file of a damaged zip may raise.
+# The ways of packing that every program can read; ``zipfile`` may know others, each with errors
+# of its own.
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+# All that opening a damaged zip, and reading a file of one, may raise.
 _BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -23,6 +27,7 @@ _BROKEN = (
     NotImplementedError,
     OSError,
     RuntimeError,
+    UnicodeError,
 )
 
 
@@ -43,7 +48,7 @@ def open_zip(path: Path) -> zipfile.ZipFile:
         if end != b"PK\5\6" or locator == b"PK\6\7" or directory_bytes > _MAX_DIRECTORY_BYTES:
             raise ZipError
         return zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, OSError) as error:
+    except _BROKEN as error:
         raise ZipError from error
 
 
@@ -51,11 +56,12 @@ def unpack(archive: zipfile.ZipFile, name: str, most_bytes: int) -> bytes:
     """One file of a zip; no more of it is unpacked than the zip says that there is.
 
     Raises:
-        ZipError: It is missing or damaged, or has more than ``most_bytes``.
+        ZipError: It is missing, damaged, packed in a rare way, or has more than ``most_bytes``.
     """
     try:
-        size = archive.getinfo(name).file_size
-        if size > most_bytes:
+        about = archive.getinfo(name)
+        size = about.file_size
+        if size > most_bytes or about.compress_type not in _PACKED:
             raise ZipError
         with archive.open(name) as member:
             return member.read(size)

@@ -171,6 +171,46 @@ def test_a_zip_of_files_without_end_is_not_opened(library, zip_of):
         import_voices(library, ANN, zip_of({"voices": []}, **files))
 
 
+@pytest.mark.parametrize("packed", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_recording_packed_in_a_rare_way_is_told_and_the_others_come_in(library, tmp_path, packed):
+    clips = {name: as_wav(a_clip()) for name in ("a.wav", "b.wav", "c.wav")}
+    voices = [{"voice": A_COPY | {"name": name[0]}, "clip": name} for name in clips]
+    path = tmp_path / "voices.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(MANIFEST, json.dumps({"voices": voices}))
+        for name, wav in clips.items():
+            archive.writestr(name, wav, packed if name == "b.wav" else zipfile.ZIP_DEFLATED)
+    imported = import_voices(library, ANN, path)
+    assert [name for name, _ in imported.kept] == ["a", "c"]
+    assert [(name, refusal.code) for name, refusal in imported.refused] == [("b", "clip_damaged")]
+
+
+def test_a_damaged_name_of_a_recording_is_told_and_the_others_come_in(library, zip_of):
+    voices = [{"voice": A_COPY | {"name": name}, "clip": f"{name}.wav"} for name in ("a", "ü")]
+    path = zip_of({"voices": voices}, **{f"{name}.wav": as_wav(a_clip()) for name in ("a", "ü")})
+    name = "ü.wav".encode()
+    path.write_bytes(path.read_bytes().replace(name, b"\xff\xff.wav", 1))  # not in the directory
+    imported = import_voices(library, ANN, path)
+    assert [name for name, _ in imported.kept] == ["a"]
+    assert [(name, refusal.code) for name, refusal in imported.refused] == [("ü", "clip_damaged")]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        pytest.param("ü".encode(), b"\xff\xff", id="name"),
+        pytest.param(b"PK\1\2\x14\3\x14", b"PK\1\2\x14\3\xff", id="version"),
+    ],
+)
+def test_a_zip_with_a_damaged_directory_is_refused(library, zip_of, good, bad):
+    path = zip_of({"voices": []}, ü=b"")
+    data = path.read_bytes()
+    assert good in data
+    path.write_bytes(data.replace(good, bad))
+    with refused("zip_unreadable"):
+        import_voices(library, ANN, path)
+
+
 @pytest.mark.parametrize("data", [b"", b"PK", b"not a zip at all, and longer than the end of one"])
 def test_a_file_of_another_kind_is_refused(library, tmp_path, data):
     path = tmp_path / "voices.zip"
