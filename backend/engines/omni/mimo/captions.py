@@ -52,7 +52,8 @@ class CaptionTrack:
 
     def add(self, delta: ReplyDelta) -> None:
         """Take the next words and the sound after them."""
-        for piece in _PIECE.findall(delta.answer):
+        text = delta.answer if self._words else delta.answer.lstrip()
+        for piece in _PIECE.findall(text):
             if not self._words or _begins_word(self._words[-1], piece):
                 self._words.append(piece)
                 self._starts.append(delta.at_group)
@@ -76,13 +77,15 @@ class CaptionTrack:
         last_s = max(round(self._groups * GROUP_S, 3), starts[-1] + MIN_S)
         ends = [*starts[1:], last_s]
         shown = [" ".join(text.split()) for text in texts]
-        return [Cue(*cue) for cue in zip(starts, ends, shown, strict=True) if cue[2]]
+        return [Cue(*cue) for cue in zip(starts, ends, shown, strict=True)]
 
 
 def _begins_word(before: str, piece: str) -> bool:
     """Whether a line may end between the two."""
-    if piece[0].isspace() or _IS_WIDE.match(piece):
-        return not before.isspace()
+    if piece.isspace():
+        return False
+    if before[-1].isspace() or piece[0].isspace() or _IS_WIDE.match(piece):
+        return True
     return bool(_IS_WIDE.match(before[-1])) and piece[0].isalnum()
 
 

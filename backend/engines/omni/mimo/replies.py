@@ -110,7 +110,7 @@ class ReplySplitter:
         if mark in _LANGUAGES and (self.thinking or self.answer):
             self._write(mark)
         elif mark in _LANGUAGES:
-            self.language = self.language or _LANGUAGES[mark]
+            self.language = _LANGUAGES[mark]
         elif mark == THINK:
             self.thinking = True
         elif mark in {END_THINK, SOSTM}:

@@ -31,7 +31,9 @@ class TailGuard:
 
     def feed(self, pcm: Samples) -> Samples:
         """Take the next chunk, shape ``(N,)``, and return what can be heard now, maybe nothing."""
-        repeats = len(pcm) > 0 and np.array_equal(pcm, self._last)
+        if not len(pcm):
+            return pcm
+        repeats = np.array_equal(pcm, self._last)
         self._last = pcm
         if self._length is None and repeats:
             ready, self._held = self._held, pcm

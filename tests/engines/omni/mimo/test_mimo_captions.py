@@ -42,6 +42,14 @@ def test_the_end_of_a_word_or_a_sentence_that_comes_later_stays_with_its_beginni
     ]
 
 
+def test_blanks_that_come_by_themselves_stay_with_the_words_before_them():
+    assert cues(("Yes. ", 10), ("No", 5), (".", 5)) == [Cue(0.0, 1.6, "Yes."), Cue(1.6, 3.2, "No.")]
+    assert cues(("Yes.", 10), ("\n", 10), (" No.", 10)) == [
+        Cue(0.0, 3.2, "Yes."),
+        Cue(3.2, 4.8, "No."),
+    ]
+
+
 def test_a_cue_takes_no_word_that_would_make_it_too_wide():
     made = cues(*[(" stretching", 5)] * 8 + [(" it", 5)])
     assert [cue.text for cue in made] == [" ".join(["stretching"] * 7), "stretching it"]
@@ -49,6 +57,8 @@ def test_a_cue_takes_no_word_that_would_make_it_too_wide():
     assert [len(cue.text) for cue in made] == [28]
     made = cues(*[("很长的一句话", 5)] * 7)
     assert [len(cue.text) for cue in made] == [40, 2]
+    made = cues(*[("四个字的", 3)] * 10, ("。好", 5))
+    assert [cue.text for cue in made] == [("四个字的" * 10)[:-1], "的。好"]
 
 
 def test_a_slow_cue_ends_six_seconds_after_it_began():
@@ -67,6 +77,7 @@ def test_the_last_cue_lasts_a_second_and_no_words_are_no_cue():
     assert cues(("Hi", 2)) == [Cue(0.0, 1.0, "Hi")]
     assert cues(("", 10)) == []
     assert cues((" \n", 10)) == []
+    assert cues((" \n", 10), ("Hi", 10)) == [Cue(1.6, 3.2, "Hi")]
 
 
 PIECES = st.sampled_from(["a", " word", " end.", "。", "好", "\n", " ", "", " <b>", "-->"])
