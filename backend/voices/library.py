@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import ColumnElement, Engine, create_engine, event, or_
@@ -66,6 +67,12 @@ class VoiceLibrary:
             found = session.exec(select(Voice).where(_usable_by(owner), same)).all()
         return min(found, key=lambda voice: (voice.owner != owner, voice.created_at), default=None)
 
+    def taken_names(self, owner: str) -> set[str]:
+        """Keys of the names that a new voice of ``owner`` cannot have; see ``name_key``."""
+        with Session(self._engine) as session:
+            own = session.exec(select(Voice.name_key).where(Voice.owner == owner)).all()
+        return {*own, *map(name_key, self._reserved())}
+
     def keep(
         self,
         owner: str,
@@ -74,6 +81,7 @@ class VoiceLibrary:
         *,
         shared: bool = False,
         replace: bool = False,
+        consented_at: datetime | None = None,
     ) -> Voice:
         """Keep a voice.
 
@@ -83,6 +91,7 @@ class VoiceLibrary:
             clip: The reference clip, at any rate; for a copy.
             shared: Whether everybody may use it.
             replace: Whether it takes the place of the owner's voice of the same name.
+            consented_at: When consent was given, in UTC; none for now.
 
         Raises:
             VoiceRefused: ``name_taken``, ``name_reserved``, ``library_full``, or one of
@@ -101,7 +110,8 @@ class VoiceLibrary:
             elif len(mine) >= MAX_VOICES:
                 text = f"You keep {MAX_VOICES} voices already. Delete one first."
                 raise VoiceRefused("library_full", text)
-            voice = made_of(draft, owner, self._clips.keep(wav) if wav else "", shared=shared)
+            kept = self._clips.keep(wav) if wav else ""
+            voice = made_of(draft, owner, kept, shared=shared, consented_at=consented_at)
             session.add(voice)
         return voice
 

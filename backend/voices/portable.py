@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
+from datetime import UTC
 from pathlib import Path
-from typing import IO
+from typing import IO, Annotated
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, ValidationError
 
 from backend.contract.media import AudioClip
 from backend.voices.clips import as_wav, from_wav
 from backend.voices.library import MAX_VOICES, VoiceLibrary
 from backend.voices.refusals import Part, VoiceRefused
-from backend.voices.voice import Voice, VoiceDraft
+from backend.voices.voice import Voice, VoiceDraft, name_key
 from backend.voices.zip_files import ZipError, open_zip, unpack
 
 MANIFEST = "voices.json"
@@ -25,10 +27,19 @@ _MAX_BYTES = 1_000_000_000
 
 
 class _Entry(BaseModel):
-    """One voice of a manifest; ``clip`` is the name of its file in the zip, or empty."""
+    """One voice of a manifest.
+
+    Attributes:
+        voice: What is said of it.
+        clip: Name of its file in the zip, or empty.
+        consented_at: When consent was given; none in the zips of older versions.
+    """
 
     voice: VoiceDraft
     clip: str = ""
+    consented_at: (
+        Annotated[AwareDatetime, AfterValidator(lambda moment: moment.astimezone(UTC))] | None
+    ) = None
 
 
 class _Manifest(BaseModel):
@@ -62,7 +73,7 @@ def export_voices(library: VoiceLibrary, voices: Iterable[Voice], file: IO[bytes
         for voice in voices:
             if voice.clip and voice.clip not in archive.namelist():
                 archive.writestr(voice.clip, _clip_of(library, voice))
-            entries.append(_Entry(voice=_draft_of(voice), clip=voice.clip))
+            entries.append(_entry_of(voice))
         archive.writestr(MANIFEST, _Manifest(voices=entries).model_dump_json(indent=2))
 
 
@@ -84,15 +95,21 @@ def import_voices(
     imported = Imported()
     try:
         with open_zip(path) as archive:
-            for entry in _entries(archive):
+            entries = _entries(archive)
+            taken = library.taken_names("" if replace else owner)
+            for entry in entries:
                 name = entry.voice.name
+                draft = entry.voice.model_copy(update={"name": _free_name(name, taken)})
                 try:
                     clip = _clip_in(archive, entry.clip) if entry.clip else None
-                    voice = _keep(library, owner, entry.voice, clip, replace=replace)
+                    voice = library.keep(
+                        owner, draft, clip, replace=replace, consented_at=entry.consented_at
+                    )
                     imported.kept.append((name, voice))
+                    taken |= set() if replace else {voice.name_key}
                 except VoiceRefused as refusal:
                     imported.refused.append((name, refusal))
-    except (ZipError, ValidationError) as error:
+    except (ZipError, ValidationError, OverflowError) as error:  # the last of an absurd date
         text = "This is not a zip of voices, or it is damaged."
         raise VoiceRefused("zip_unreadable", text, Part.FILE) from error
     return imported
@@ -116,24 +133,11 @@ def _clip_in(archive: zipfile.ZipFile, name: str) -> AudioClip:
         raise VoiceRefused("clip_damaged", text, Part.CLIP) from error
 
 
-def _keep(
-    library: VoiceLibrary,
-    owner: str,
-    draft: VoiceDraft,
-    clip: AudioClip | None,
-    *,
-    replace: bool,
-) -> Voice:
-    name, number = draft.name, 1
-    while True:
-        try:
-            named = draft.model_copy(update={"name": name})
-            return library.keep(owner, named, clip, replace=replace)
-        except VoiceRefused as refusal:
-            if refusal.part is not Part.NAME or number > MAX_VOICES:
-                raise
-        number += 1
-        name = f"{draft.name[:58]} ({number})"
+def _free_name(name: str, taken: Set[str]) -> str:
+    """The name, or the first with a number behind it that is not among these keys."""
+    numbered = (f"{name[:58]} ({number})" for number in itertools.count(2))
+    names = itertools.chain([name], numbered)
+    return next(free for free in names if name_key(free) not in taken)
 
 
 def _clip_of(library: VoiceLibrary, voice: Voice) -> bytes:
@@ -145,5 +149,6 @@ def _clip_of(library: VoiceLibrary, voice: Voice) -> bytes:
     return as_wav(clip) if clip else b""
 
 
-def _draft_of(voice: Voice) -> VoiceDraft:
-    return VoiceDraft.model_validate(voice.model_dump(include=set(VoiceDraft.model_fields)))
+def _entry_of(voice: Voice) -> _Entry:
+    draft = VoiceDraft.model_validate(voice.model_dump(include=set(VoiceDraft.model_fields)))
+    return _Entry(voice=draft, clip=voice.clip, consented_at=voice.consented_at)

@@ -14,7 +14,7 @@ from sqlalchemy import JSON, Column, UniqueConstraint
 from sqlmodel import Field as Stored
 from sqlmodel import SQLModel
 
-from backend.contract.voice import VoiceMode
+from backend.contract.voice import VoiceControls, VoiceMode
 from backend.voices.refusals import Part, VoiceRefused
 
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32)]
@@ -114,7 +114,14 @@ class Voice(SQLModel, table=True):
     tags: list[str] = Stored(default_factory=list, sa_column=Column(JSON, nullable=False))
 
 
-def made_of(draft: VoiceDraft, owner: str, clip: str, *, shared: bool) -> Voice:
+def made_of(
+    draft: VoiceDraft,
+    owner: str,
+    clip: str,
+    *,
+    shared: bool,
+    consented_at: datetime | None = None,
+) -> Voice:
     """The voice that is kept for a draft.
 
     Args:
@@ -122,6 +129,7 @@ def made_of(draft: VoiceDraft, owner: str, clip: str, *, shared: bool) -> Voice:
         owner: Who keeps it.
         clip: Name of the reference clip's file, or empty.
         shared: Whether everybody may use it.
+        consented_at: When consent was given, in UTC; none for now.
     """
     return Voice(
         **draft.model_dump(exclude={"tags"}),
@@ -129,7 +137,7 @@ def made_of(draft: VoiceDraft, owner: str, clip: str, *, shared: bool) -> Voice:
         shared=shared,
         name_key=name_key(draft.name),
         clip=clip,
-        consented_at=datetime.now(UTC) if draft.consent else None,
+        consented_at=(consented_at or datetime.now(UTC)) if draft.consent else None,
         tags=list(draft.tags),
     )
 
@@ -137,6 +145,15 @@ def made_of(draft: VoiceDraft, owner: str, clip: str, *, shared: bool) -> Voice:
 def name_key(name: str) -> str:
     """A name as it is compared: without regard to case, width, or how blanks are set."""
     return re.sub(r"\s+", " ", unicodedata.normalize("NFKC", name)).strip().casefold()
+
+
+def is_usable(voice: Voice, controls: VoiceControls) -> bool:
+    """Whether an engine can speak with a kept voice: of a speaker, it has to have that one."""
+    if voice.kind not in controls.modes:
+        return False
+    if voice.kind is not VoiceMode.NAMED or not controls.speakers:
+        return True
+    return name_key(voice.speaker) in {name_key(speaker) for speaker in controls.speakers}
 
 
 def check_name(name: str, reserved: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tracemalloc
 import zipfile
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -71,6 +72,42 @@ def test_a_name_that_is_taken_gets_a_number(tmp_path, library):
     assert [voice.name for voice in library.voices(ANN)] == ["Anna", "Anna (2)", "Anna (3)"]
 
 
+def test_voices_of_one_name_are_each_kept_at_the_first_try(library, zip_of, monkeypatch):
+    names = ["Anna", "ANNA", "Anna (3)", "anna"]
+    tries = []
+    keep = library.keep
+
+    def counted(owner, draft, *args, **options):
+        tries.append(draft.name)
+        return keep(owner, draft, *args, **options)
+
+    monkeypatch.setattr(library, "keep", counted)
+    voices = [{"voice": A_COPY | {"name": name}, "clip": "a.wav"} for name in names]
+    imported = import_voices(
+        library, ANN, zip_of({"voices": voices}, **{"a.wav": as_wav(a_clip())})
+    )
+    assert [voice.name for _, voice in imported.kept] == tries
+    assert tries == ["Anna", "ANNA (2)", "Anna (3)", "anna (4)"]
+
+
+def test_the_day_of_consent_travels_along(tmp_path, library, zip_of):
+    given = datetime(2024, 2, 29, 12, 30, tzinfo=UTC)
+    library.keep(ANN, a_copy(), a_clip(), consented_at=given)
+    path = tmp_path / "voices.zip"
+    export(library, path)
+    ((_, voice),) = import_voices(library, BOB, path).kept
+    assert library.voice(BOB, voice.id).consented_at == given
+
+
+def test_a_voice_of_an_older_zip_is_agreed_to_when_it_is_kept(library, zip_of):
+    manifest = {"voices": [{"voice": A_COPY, "clip": "a.wav"}]}
+    before = datetime.now(UTC)
+    ((_, voice),) = import_voices(
+        library, BOB, zip_of(manifest, **{"a.wav": as_wav(a_clip())})
+    ).kept
+    assert before <= library.voice(BOB, voice.id).consented_at <= datetime.now(UTC)
+
+
 def test_a_voice_takes_the_place_of_another_only_when_that_is_asked_for(tmp_path, library):
     before = library.keep(ANN, a_copy(), a_clip())
     path = tmp_path / "voices.zip"
@@ -107,6 +144,7 @@ A_COPY = a_copy().model_dump(mode="json")
         {"version": 2, "voices": []},
         {"voices": [{"voice": {"name": ""}}]},
         {"voices": [{"voice": A_COPY | {"owner": "root"}}]},
+        {"voices": [{"voice": A_COPY, "consented_at": "0001-01-01T00:00:00+12:00"}]},
     ],
 )
 def test_a_zip_that_is_none_of_voices_is_refused(library, zip_of, manifest):
