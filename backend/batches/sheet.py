@@ -58,7 +58,7 @@ def read_sheet(data: bytes, file_name: str) -> Sheet:
 
     Raises:
         BatchRefused: ``file_kind``, ``not_text``, ``encoding_unknown``, ``text_column``,
-            ``csv_broken`` or ``batch_empty``.
+            ``csv_broken``, ``cell_too_long`` or ``batch_empty``.
     """
     suffix = PurePath(file_name).suffix.lower()
     if suffix not in {".txt", ".csv", ".tsv"}:
@@ -85,12 +85,22 @@ def _table(text: str) -> Sheet:
         reader.fieldnames = columns
         rows = tuple(_rows(reader))
     except csv.Error as error:
-        words = (
-            f"Line {reader.line_num}: the double quotes here do not match, or are not closed."
-            " Inside a text they are written twice."
-        )
-        raise BatchRefused("csv_broken", words) from error
+        raise _broken(error, reader.reader.line_num) from error
     return Sheet(rows, _unused(columns))
+
+
+def _broken(error: csv.Error, line: int) -> BatchRefused:
+    if "field limit" in str(error):  # the module has one class for all that goes wrong
+        words = (
+            f"Line {line}: a cell here has more than {csv.field_size_limit():,} characters. Split"
+            " it, or close the double quotes before it."
+        )
+        return BatchRefused("cell_too_long", words)
+    words = (
+        f"Line {line}: the double quotes here do not match, or are not closed. Inside a text they"
+        " are written twice."
+    )
+    return BatchRefused("csv_broken", words)
 
 
 def _delimiter(text: str) -> str:
@@ -100,7 +110,10 @@ def _delimiter(text: str) -> str:
     """
     first = _BREAK.split(text, maxsplit=1)[0]
     for delimiter in _DELIMITERS:
-        cells = next(csv.reader([first], delimiter=delimiter), [])
+        try:
+            cells = next(csv.reader([first], delimiter=delimiter), [])
+        except csv.Error as error:
+            raise _broken(error, 1) from error
         if "text" in map(_key, cells):
             return delimiter
     found = first.strip()[:120] or "nothing"

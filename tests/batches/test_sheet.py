@@ -107,6 +107,26 @@ def test_what_is_no_list_of_texts_is_refused(data, name, code):
         read_sheet(data, name)
 
 
+def test_quotes_that_do_not_match_are_found_by_their_line():
+    with pytest.raises(BatchRefused, match="Line 3: the double quotes here do not match"):
+        table('name,text\na,Hello.\nb,"Hello" he said.\nc,Bye.\n')
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"text,{'a' * 140_000}\nHello.,\n", 1),
+        (f"text,{'a ' * 70_000}\nHello.,\n", 1),
+        (f"text;name\nHello.;a\n{'a ' * 70_000};b\n", 3),
+    ],
+)
+def test_a_cell_without_end_is_told_as_what_it_is(text, line):
+    words = f"Line {line}: a cell here has more than 131,072 characters"
+    with pytest.raises(BatchRefused, match=words) as refusal:
+        table(text)
+    assert refusal.value.code == "cell_too_long"
+
+
 def test_a_table_without_its_column_says_what_was_found():
     with pytest.raises(BatchRefused, match="It says: words;voice"):
         table("words;voice\nHello.;anna\n")
