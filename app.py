@@ -21,6 +21,7 @@ from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
 from backend.speech_api.batch_routes import make_batch_router
 from backend.speech_api.errors import answer_errors
+from backend.speech_api.request import DEFAULT_VOICE
 from backend.speech_api.routes import make_speech_router
 from backend.speech_api.take_routes import make_take_router
 from backend.speech_api.use_routes import make_use_router
@@ -68,7 +69,7 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
     registry = SessionRegistry(engine.submit, max_recording_s=settings.max_audio_s)
     app = FastAPI(title="Omni Live", lifespan=run_engine)
     app.include_router(make_router(registry, engine, connection_limits(settings)))
-    library = VoiceLibrary(settings.data_dir / "voices", lambda: speakers(engine))
+    library = VoiceLibrary(settings.data_dir / "voices", lambda: (DEFAULT_VOICE, *speakers(engine)))
     app.include_router(make_speech_router(engine, library, settings.max_script_chars))
     app.include_router(make_zip_router(library, settings.max_upload_mb * 1_000_000))
     app.include_router(make_voice_router(engine, library, MediaLimits.from_settings(settings)))

@@ -6,6 +6,7 @@ import asyncio
 
 from backend.contract.errors import EngineFailed
 from backend.contract.media import AudioClip
+from backend.media.pauses import pieces
 from backend.runtime.engine_thread import EngineThread
 from backend.voices.quality import similarity, word_error_rate
 from backend.voices.speaker import load_encoder
@@ -13,6 +14,9 @@ from backend.voices.words import compare, words_of
 
 LONGEST_S = 120.0
 """Longest take that is judged, in seconds: hearing takes a fifth of a take's length and more."""
+
+
+_PIECE_S = 15.0  # heard in 3 s or so, which another person's question may wait
 
 
 class Judge:
@@ -43,18 +47,26 @@ class Judge:
         told: dict[str, object] = {"similarity": likeness, "heard": heard}
         if heard is None:
             return told | {"word_error_rate": None, "not_heard": None, "not_written": None}
-        differences = compare(words_of(words), words_of(heard))
-        return told | {
-            "word_error_rate": round(word_error_rate(words, heard), 4),
-            "not_heard": differences.not_heard,
-            "not_written": differences.not_written,
-        }
+        return told | await asyncio.to_thread(_errors, words, heard)
 
     async def _hear(self, take: AudioClip) -> str | None:
-        try:
-            return await self._engine.hear(take, "auto")
-        except EngineFailed:
-            return None
+        """The words, piece by piece: between two pieces somebody else's question is heard."""
+        heard = []
+        for piece in pieces(take, _PIECE_S):
+            try:
+                heard.append(await self._engine.hear(piece, "auto"))
+            except EngineFailed:
+                return None
+        return None if None in heard else " ".join(filter(None, heard))
+
+
+def _errors(words: str, heard: str) -> dict[str, object]:
+    differences = compare(words_of(words), words_of(heard))
+    return {
+        "word_error_rate": round(word_error_rate(words, heard), 4),
+        "not_heard": differences.not_heard,
+        "not_written": differences.not_written,
+    }
 
 
 def _likeness(take: AudioClip, reference: AudioClip) -> float:

@@ -8,12 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend.contract.engine import Capabilities
 from backend.contract.turn import Turn, TurnSettings
-from backend.contract.voice import VoiceSpec
+from backend.contract.voice import VoiceMode, VoiceSpec
 from backend.engines.door import MAX_PITCH
 from backend.speech_api.errors import ApiError
 from backend.speech_api.formats import SpeechFormat
 from backend.voices.library import VoiceLibrary
-from backend.voices.voice import Voice, name_key
+from backend.voices.voice import Voice, is_usable, name_key
 
 DEFAULT_VOICE = "default"
 """Name of the voice that the engine speaks with where none is chosen."""
@@ -114,6 +114,9 @@ def _spec(
 ) -> VoiceSpec:
     name = _asked_voice(asked)
     own = {name_key(speaker): speaker for speaker in capabilities.voice.speakers}
+    if name_key(name) == DEFAULT_VOICE and capabilities.voice.modes == (VoiceMode.CLONE,):
+        text = "The engine that runs here speaks only in copied voices. Choose a kept one."
+        raise ApiError(400, text, "voice_missing", "voice")
     if name_key(name) == DEFAULT_VOICE or name_key(name) in own:
         speaker = own.get(name_key(name), "")
         return VoiceSpec(speaker=speaker, language=asked.language, style=asked.instructions)
@@ -123,10 +126,9 @@ def _spec(
         known = [*capabilities.voice.speakers, *names]
         text = f"There is no voice called {name[:64]}. Choose from: {', '.join(known[:50])}."
         raise ApiError(400, text, "voice_unknown", "voice")
-    if kept.kind not in capabilities.voice.modes:
-        text = (
-            f"The engine that runs here cannot speak with {kept.name}: it is a {kept.kind} voice."
-        )
+    if not is_usable(kept, capabilities.voice):
+        what = f"of the speaker {kept.speaker}" if kept.kind is VoiceMode.NAMED else kept.kind
+        text = f"The engine that runs here cannot speak with {kept.name}: it is a voice {what}."
         raise ApiError(400, text, "voice_mode", "voice")
     return spec_of(kept, library).spoken_as(asked.language, asked.instructions)
 

@@ -24,8 +24,8 @@ Owner = Annotated[str, Depends(owner_of)]
 TakeFile = Annotated[UploadFile, File()]
 Words = Annotated[str, Form(alias="input", min_length=1)]
 
-_LONGEST_FILE_S = 3600  # 24 kHz PCM16 of it is 173 MB; a text of 20,000 characters takes a third
-_FILE_BYTES = _LONGEST_FILE_S * 48_000 + 100_000
+_LONGEST_FILE_S = 1800  # a text of 20,000 characters takes some 1400 s
+_FILE_BYTES = _LONGEST_FILE_S * 48_000 + 100_000  # the app's own takes are PCM16 at 24 kHz
 
 
 def make_take_router(engine: EngineThread, library: VoiceLibrary, max_chars: int) -> APIRouter:
@@ -38,11 +38,13 @@ def make_take_router(engine: EngineThread, library: VoiceLibrary, max_chars: int
     """
     router = APIRouter(prefix="/v1/audio/takes", route_class=guarded(_FILE_BYTES + 12 * max_chars))
     judge = Judge(engine)
+    packing = asyncio.Lock()  # of a long take it holds half a gigabyte
     judged = MediaLimits(max_audio_s=LONGEST_S, max_video_s=LONGEST_S, max_bytes=_FILE_BYTES)
 
     @router.post("/file")
     async def file(take: TakeFile, response_format: Annotated[FileFormat, Form()]) -> Response:
-        data = await asyncio.to_thread(_packed, take.file, response_format)
+        async with packing:
+            data = await asyncio.to_thread(_packed, take.file, response_format)
         return Response(data, media_type=response_format.media_type)
 
     @router.post("/quality")
@@ -53,6 +55,9 @@ def make_take_router(engine: EngineThread, library: VoiceLibrary, max_chars: int
         words: Words,
         voice: Annotated[str, Form()] = "",
     ) -> dict[str, object]:
+        if len(words) > max_chars:
+            text = f"The input has {len(words):,} characters; the limit is {max_chars:,}."
+            raise ApiError(400, text, "text_too_long", "input")
         clip = await read_sample(take, judged)
         reference = await asyncio.to_thread(_recording, library, owner, voice)
         return await while_listening(request, judge.judge(clip, words, reference))
@@ -70,12 +75,14 @@ def _packed(file: BinaryIO, kind: FileFormat) -> bytes:
     """A take as a file of another format, with its notes.
 
     Raises:
-        ApiError: It is not sound, or is longer than an hour.
+        ApiError: It is no take of the app's: a WAV of mono PCM16, of half an hour at most.
     """
     try:
         with soundfile.SoundFile(file) as take:
-            if take.channels != 1 or take.frames > _LONGEST_FILE_S * take.samplerate:
-                raise ApiError(400, "A take is mono, and an hour at most.", "not_a_take", "take")
+            if (take.format, take.subtype, take.channels) != ("WAV", "PCM_16", 1):
+                raise ApiError(400, "A take is a WAV file of mono PCM16.", "not_a_take", "take")
+            if not 8_000 <= take.samplerate <= 48_000:
+                raise ApiError(400, "A take has 8 to 48 kHz.", "not_a_take", "take")
             tags = synthetic_tags(take.artist) | ({"date": take.date} if take.date else {})
             return whole_file(take.read(dtype="float32"), take.samplerate, kind, tags)
     except soundfile.LibsndfileError as error:

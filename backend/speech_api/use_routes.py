@@ -13,6 +13,7 @@ from backend.speech_api.errors import ApiError
 from backend.speech_api.guards import guarded, known_capabilities, owner_of
 from backend.speech_api.request import spec_of
 from backend.voices.library import VoiceLibrary
+from backend.voices.voice import is_usable
 
 Owner = Annotated[str, Depends(owner_of)]
 _BODY_BYTES = 1000  # there is none
@@ -35,7 +36,7 @@ def make_use_router(
     @router.put("/{voice_id}/conversation")
     async def use(owner: Owner, session_id: SessionId, voice_id: str) -> dict[str, str]:
         voice = await asyncio.to_thread(library.voice, owner, voice_id)
-        if voice.kind not in known_capabilities(engine).voice.modes:
+        if not is_usable(voice, known_capabilities(engine).voice):
             text = f"The engine that runs here cannot speak with {voice.name}."
             raise ApiError(400, text, "voice_mode", "voice_id")
         session = registry.get(session_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.guards import known_capabilities
 from backend.voices.library import VoiceLibrary
-from backend.voices.voice import Voice
+from backend.voices.voice import Voice, is_usable
 
 Told = dict[str, object]
 
@@ -19,7 +19,7 @@ def list_voices(engine: EngineThread, library: VoiceLibrary, owner: str) -> list
     can = known_capabilities(engine).voice
     own = [{"id": name, "name": name, "built_in": True} for name in can.speakers]
     kept = library.voices(owner)
-    return [*own, *(told_of(one, owner) | {"usable": one.kind in can.modes} for one in kept)]
+    return [*own, *(told_of(one, owner) | {"usable": is_usable(one, can)} for one in kept)]
 
 
 def told_of(voice: Voice, owner: str) -> Told:

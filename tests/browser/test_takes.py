@@ -71,7 +71,7 @@ async def test_what_the_engine_can_do_is_asked_of_it(lab, world):
     await lab.get_by_label("Variation").fill("0.4")
     await lab.get_by_label("Seed").fill("7")
     await speak(lab, TEXT)
-    await lab.get_by_text("low, scripted · 0.40 s · seed 7").wait_for()
+    await lab.get_by_text("Take 1 · low, scripted · 0.40 s · seed 7").wait_for()
     settings = world.engine.runs[-1].settings
     assert (settings.voice.style, settings.voice.language) == ("slow and warm", "de")
     assert (settings.seed, settings.temperature) == (7, 0.4)

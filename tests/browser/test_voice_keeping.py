@@ -62,12 +62,16 @@ async def kept_in(page) -> int:
 
 
 async def keep(page, name="Anna"):
+    await keep_all_but_the_end(page, name)
+    await page.click("#keep-save")
+
+
+async def keep_all_but_the_end(page, name="Anna"):
     await page.set_input_files("#keep-file", QUESTION)
     await page.fill("#keep-words", SAID)
     await page.fill("#keep-name", name)
     await page.get_by_text("All 7 words of the text were heard").wait_for()
     await page.get_by_label("Whoever speaks in this recording agrees").check()
-    await page.click("#keep-save")
 
 
 async def test_what_is_wrong_with_the_words_is_named_and_mended(lab):
@@ -78,6 +82,22 @@ async def test_what_is_wrong_with_the_words_is_named_and_mended(lab):
     await lab.get_by_text("All 7 words of the text were heard").wait_for()
     assert await lab.input_value("#keep-words") == SAID
     assert await lab.get_by_role("img", name="seconds, those from").is_visible()
+
+
+async def test_consent_is_given_for_one_recording(lab):
+    consent = lab.get_by_label("Whoever speaks in this recording agrees")
+    await lab.set_input_files("#keep-file", QUESTION)
+    await consent.check()
+    await lab.set_input_files("#keep-file", QUESTION)
+    await expect(consent).not_to_be_checked()
+
+
+async def test_words_that_were_changed_last_are_looked_at_before_the_voice_is_kept(lab):
+    await keep_all_but_the_end(lab)
+    await lab.fill("#keep-words", "word " * 90)
+    await lab.click("#keep-save")
+    await lab.get_by_text("Mend what is marked with ✕ first.").wait_for()
+    assert await kept_in(lab) == 0
 
 
 async def test_a_clip_in_which_nobody_speaks_is_not_kept(lab, tmp_path):

@@ -29,6 +29,7 @@ from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.errors import answer_errors
 from backend.speech_api.formats import SpeechFormat
+from backend.speech_api.request import DEFAULT_VOICE
 from backend.speech_api.routes import make_speech_router
 from backend.speech_api.use_routes import make_use_router
 from backend.speech_api.voice_routes import make_voice_router
@@ -64,7 +65,7 @@ def engine():
 @pytest.fixture
 def url(engine, tmp_path):
     thread = EngineThread(lambda: engine, max_waiting=1)
-    library = VoiceLibrary(tmp_path, lambda: VOICES.speakers)
+    library = VoiceLibrary(tmp_path, lambda: (DEFAULT_VOICE, *VOICES.speakers))
 
     @asynccontextmanager
     async def run_engine(_app):
@@ -268,6 +269,26 @@ async def test_a_voice_that_could_not_be_used_is_refused(http, changed, files, c
     assert answered.status_code == 400
     assert answered.json()["error"]["code"] == code
     assert len((await http.get("/voices")).json()["voices"]) == 2
+
+
+@pytest.mark.parametrize(("speaker", "usable"), [(" ryan", True), ("Nobody", False)])
+async def test_a_kept_speaker_is_spoken_with_only_where_the_engine_has_it(
+    http, client, speaker, usable
+):
+    fields = {"name": "Mine", "kind": "named", "speaker": speaker, "instructions": "calm"}
+    assert (await http.post("/voices", data=fields)).status_code == 200
+    (listed,) = [one for one in (await http.get("/voices")).json()["voices"] if not one["built_in"]]
+    assert listed["usable"] is usable
+    if usable:
+        assert await spoken(client, voice="Mine")
+    else:
+        with pytest.raises(BadRequestError, match="of the speaker Nobody"):
+            await spoken(client, voice="Mine")
+
+
+async def test_nobody_takes_the_name_of_the_default_voice(http):
+    answered = await http.post("/voices", data=FIELDS | {"name": " Default"}, files=a_sample())
+    assert answered.json()["error"]["code"] == "name_reserved"
 
 
 SECRET = {"X-Omni-Owner": "a" * 32}

@@ -115,6 +115,10 @@ async def test_what_is_no_take_is_refused(http):
     stereo = io.BytesIO()
     soundfile.write(stereo, np.zeros((1000, 2)), RATE, format="WAV")
     assert (await packed(http, stereo.getvalue(), FileFormat.MP3)).status_code == 400
+    for rate, kind in ((655_350, "FLAC"), (100, "WAV")):  # which unpack, or resample, to gigabytes
+        bomb = io.BytesIO()
+        soundfile.write(bomb, np.zeros(100_000), rate, format=kind)
+        assert (await packed(http, bomb.getvalue(), FileFormat.MP3)).status_code == 400
 
 
 async def test_a_take_that_says_all_words_has_no_errors(http):
@@ -142,6 +146,18 @@ async def test_an_engine_without_ears_says_nothing_about_the_words(http, engine)
     engine.hears_ahead = False
     told = await judged(http, spoken_question())
     assert (told["heard"], told["word_error_rate"]) == (None, None)
+
+
+async def test_a_long_take_is_heard_piece_by_piece_and_others_in_between(http, engine):
+    await judged(http, as_take(tone(40.0)))
+    assert len(engine.heard) >= 3
+    assert max(clip.duration_s for clip in engine.heard) <= 15
+    assert sum(clip.duration_s for clip in engine.heard) == pytest.approx(40, abs=0.01)
+
+
+async def test_more_words_than_a_text_may_have_are_refused(http):
+    told = await judged(http, spoken_question(), "word " * 201)
+    assert told["error"]["code"] == "text_too_long"
 
 
 async def test_a_long_take_is_refused_with_the_limit(http):

@@ -76,8 +76,7 @@ export class BlindTest {
     this.element.open = true;
     say(this.error, one.words === other.words ? "" : OTHER_WORDS);
     if (one.words !== other.words) return this.element.scrollIntoView({ block: "nearest" });
-    const twins = one.label === other.label;
-    this.#begin(picked.map((each) => ({ label: twins ? `${each.label}, ${each.id}` : each.label, sound: each.sound })));
+    this.#begin(picked.map(({ label, number, sound }) => ({ label, sound, take: `, take ${number}` })));
     this.players[0].focus();
   }
 
@@ -135,10 +134,12 @@ export class BlindTest {
 
   #decide(side) {
     const [first, second] = this.#sides.map(({ label }) => label);
-    this.#tally.count(first, second, side === null ? null : [first, second][side]);
+    // Of two takes in one voice neither voice is better.
+    if (first !== second) this.#tally.count(first, second, side === null ? null : [first, second][side]);
+    const [one, other] = this.#sides.map(({ label, take = "" }) => label + take);
     this.#sides = [];
     this.#show();
-    this.reveal.textContent = `The first was ${first}, the second was ${second}.`;
+    this.reveal.textContent = `The first was ${one}, the second was ${other}.`;
   }
 
   #show() {

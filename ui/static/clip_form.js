@@ -14,6 +14,9 @@ export class ClipForm {
   #report = null;
   #part = [0, 0];
   #checks = 0;
+  /** Settles when what there is now has been looked at, or cannot be. */
+  settled = Promise.resolve();
+  #current = false; // whether the report is about what there is now
 
   /** @param {() => void} changed There is another recording, or it is looked at anew. */
   constructor(changed) {
@@ -27,9 +30,9 @@ export class ClipForm {
     this.report.setAttribute("aria-live", "polite");
     this.words = field(this.element, "Words spoken in it", make("textarea"));
     Object.assign(this.words, { rows: 2, id: "keep-words" });
-    this.words.addEventListener("change", () => this.#check());
+    this.words.addEventListener("change", () => (this.settled = this.#check()));
     this.soundOnly = consentLine(this.element, "Copy the sound of the voice only (no words needed)");
-    this.soundOnly.addEventListener("change", () => this.#check());
+    this.soundOnly.addEventListener("change", () => (this.settled = this.#check()));
     this.error = this.element.appendChild(make("p", "lab-error"));
     this.error.setAttribute("role", "alert");
     this.status = this.element.appendChild(make("p", "aside"));
@@ -42,7 +45,8 @@ export class ClipForm {
   /** What is wrong with it still, in words for people; empty when nothing is. */
   get missing() {
     if (!this.#clip) return "Record the voice first, or choose a sound file.";
-    return this.#report && !this.#report.usable ? "Mend what is marked with ✕ first." : "";
+    if (!this.#current) return "The recording has to be looked at first, with its words.";
+    return !this.#report.usable ? "Mend what is marked with ✕ first." : "";
   }
 
   /** What is kept of it, as the app names it. */
@@ -63,9 +67,10 @@ export class ClipForm {
     this.#clip = clip;
     this.#part = [0, 0];
     this.#report = null;
+    this.consent.checked = false; // it was about another recording
     URL.revokeObjectURL(this.listen.src);
     this.listen.src = URL.createObjectURL(clip);
-    return this.#check();
+    this.settled = this.#check();
   }
 
   /** Empties the form. */
@@ -82,6 +87,7 @@ export class ClipForm {
   async #check() {
     if (!this.#clip) return;
     const check = (this.#checks += 1);
+    this.#current = false;
     this.#changed();
     say(this.error, "");
     // The last report stays until then: a click on one of its buttons may have brought this about.
@@ -90,6 +96,7 @@ export class ClipForm {
       const report = await checkClip(this.#clip, this.words.value, this.soundOnly.checked);
       if (check !== this.#checks) return; // something else is being checked by now
       this.#report = report;
+      this.#current = true;
     } catch (error) {
       if (!(error instanceof NotSpoken)) throw error;
       if (check !== this.#checks) return;
@@ -100,11 +107,15 @@ export class ClipForm {
   }
 
   #mend(fix) {
-    if (fix === "record_again") return this.source.record();
+    if (fix === "record_again") {
+      this.source.record();
+      return;
+    }
     if (fix === "trim") this.#part = this.#report.kept_s;
     if (fix === "use_heard_text") this.words.value = this.#report.heard;
     if (fix === "x_vector_only") this.soundOnly.checked = true;
-    return fix === "trim" ? this.#show("Only the marked part will be kept.") : this.#check();
+    if (fix === "trim") this.#show("Only the marked part will be kept.");
+    else this.settled = this.#check();
   }
 
   #show(words = "") {

@@ -20,12 +20,14 @@ export class Take {
   sound = new Sound();
 
   /** @param {string} id Of its sound in the player.
+   *  @param {number} number Among the takes of this page.
    *  @param {object} request As the speech route takes it.
    *  @param {string} label The voice and the engine, for people.
    *  @param {{play: (take: Take) => void, compare: (take: Take) => void, remove: (take: Take) => void}} on
    *    What a person may want with it. */
-  constructor(id, request, label, on) {
+  constructor(id, number, request, label, on) {
     this.id = id;
+    this.number = number;
     this.label = label;
     this.#seed = request.seed;
     this.words = request.input.trim();
@@ -55,7 +57,7 @@ export class Take {
   /** Shows what is known of it by now. */
   tell() {
     const { sound } = this;
-    const facts = [this.label, seconds(sound.seconds)];
+    const facts = [`Take ${this.number}`, this.label, seconds(sound.seconds)];
     if (this.#seed !== undefined) facts.push(`seed ${this.#seed}`);
     if (sound.file) facts.push(`first sound after ${seconds(sound.firstS)}`);
     this.#facts.textContent = facts.join(" · ");
@@ -67,7 +69,7 @@ export class Take {
     try {
       const link = make("a");
       link.href = URL.createObjectURL(await packTake(this.sound.file, kind));
-      link.download = `omni-live-${this.id}.${kind}`;
+      link.download = `omni-live-take-${this.number}.${kind}`;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
     } catch (error) {

@@ -20,6 +20,7 @@ export class VoiceLab {
   #making = null;
   #judging = null;
   #count = 0;
+  #made = 0;
   #engine = {};
   #blind;
   #keeper = new VoiceKeeper(() => this.#loadVoices());
@@ -56,6 +57,7 @@ export class VoiceLab {
 
   /** Takes in a message of the app. */
   follow(message) {
+    if (message.type === "session.created") this.#engine = {}; // the app may be another one now
     if (message.type !== "omni.engine" || !this.#form || message.state === this.#engine.state) return;
     this.#engine = message;
     if (message.state !== "ready") return;
@@ -74,7 +76,7 @@ export class VoiceLab {
     const made = [];
     for (const request of this.#form.requests()) {
       const take = await this.#make(request, label, signal);
-      if (!take) return;
+      if (!take) break;
       made.push(take);
     }
     this.#form.tell("", this.#busy);
@@ -110,7 +112,7 @@ export class VoiceLab {
   }
 
   async #make(request, label, signal) {
-    const take = new Take(this.#newId(), request, label, {
+    const take = new Take(this.#newId(), (this.#made += 1), request, label, {
       play: (one) => (one.id = this.#play(one.sound)),
       compare: (one) => this.#blind.take(one),
       remove: (one) => this.#remove(one),

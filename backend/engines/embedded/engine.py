@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
 from functools import partial
 from typing import Self
 
@@ -46,6 +46,7 @@ class EmbeddedEngine:
         self._crew = Crew(recognizer=recognizer, eyes=eyes, chat=chat, voice=voice)
         self._capabilities: Capabilities | None = None
         self._turns = 0
+        self._asides = 0
         self._closed = False
 
     @classmethod
@@ -124,8 +125,9 @@ class EmbeddedEngine:
             raise EngineFailed("The engine is closed.")
         transcribe = self._crew.recognizer.transcribe
         stream = self._crew.hear.stream(lambda stop: transcribe(clip, language, stop, no_report))
-        async with aclosing(stream):
-            return " ".join([segment async for segment in stream])
+        with self._at_work():
+            async with aclosing(stream):
+                return " ".join([segment async for segment in stream])
 
     async def foresee(self, turn: Turn) -> None:
         """Have the chat model read the prompt so far; nothing where it is busy with a turn.
@@ -136,12 +138,22 @@ class EmbeddedEngine:
         """
         if self._turns == 0:
             fits = self._room_beside(turn.settings.max_reply_tokens)
-            await TurnWork(turn, self._crew, fits, emit=lambda _: None).read_ahead()
+            with self._at_work():
+                await TurnWork(turn, self._crew, fits, emit=lambda _: None).read_ahead()
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        self._asides += 1
+        try:
+            yield
+        finally:
+            self._asides -= 1
 
     async def health(self) -> None:
         """Return when the engine can serve.
 
-        A thread is allowed to be at work while there is a turn; when there is none, it must answer.
+        A thread is allowed to be at work while there is a turn, or something is heard or read
+        ahead; when there is nothing to do, it must answer.
 
         Raises:
             EngineFailed: It is closed or not loaded, a thread is stuck in its model, or the chat
@@ -149,7 +161,7 @@ class EmbeddedEngine:
         """
         if self._closed or self._capabilities is None:
             raise EngineFailed("The engine is not running.")
-        await self._crew.check(at_work=self._turns > 0)
+        await self._crew.check(at_work=self._turns + self._asides > 0)
 
     async def close(self) -> None:
         """Stop all work and free the models and threads. Harmless a second time.

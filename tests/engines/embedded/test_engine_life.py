@@ -200,6 +200,19 @@ async def test_health_tells_a_dead_model_in_plain_words_and_a_closed_engine(load
         await engine.health()
 
 
+async def test_a_clip_that_is_being_heard_is_no_stuck_stage(loaded):
+    recognizer = StuckRecognizer()
+    recognizer.release.set()
+    engine = await loaded(recognizer=recognizer)
+    recognizer.release.clear()
+    recognizer.inside.clear()
+    hearing = asyncio.create_task(engine.hear(a_clip(), "en"))
+    assert await asyncio.to_thread(recognizer.inside.wait, 5)
+    await engine.health()
+    recognizer.release.set()
+    assert await hearing == "late"
+
+
 @pytest.mark.parametrize("name", ["hear", "see", "think", "speak"])
 async def test_health_tells_a_stage_that_is_stuck_while_no_turn_is_under_way(loaded, name):
     engine = await loaded()
