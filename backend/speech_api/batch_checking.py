@@ -135,6 +135,10 @@ def _unheeded(asked: SpeechRequest, voice: VoiceControls) -> list[str]:
             f"The instructions have {len(asked.instructions):,} characters; the limit is"
             f" {voice.style_chars:,}."
         )
-    if asked.language != "auto" and voice.languages and asked.language not in voice.languages:
+    if asked.language != "auto" and not voice.languages:
+        problems.append("The engine that runs here is not told which language to speak.")
+    elif asked.language != "auto" and asked.language not in voice.languages:
         problems.append(f"The engine that runs here does not speak {asked.language}.")
+    if asked.seed is not None and not voice.takes_sampling:
+        problems.append("The engine that runs here takes no seed.")
     return problems

@@ -51,10 +51,19 @@ async def prepare(
         raise ApiError(400, text, "items_left_out", "leave_out")
     if not batch.of(ItemState.WAITING) and not (asked.again and batch.of(ItemState.FAILED)):
         raise ApiError(400, "Nothing in this batch waits to be spoken.", "nothing_waits")
+    voice, name = batch.voice, batch.voice_name
     if asked.voice is not None:
-        name = await asyncio.to_thread(_voice_name, asked.voice, batch.owner, engine, library)
-        batch.voice, batch.voice_name = asked.voice, name
-    batch.kind = asked.response_format or batch.kind
+        voice = asked.voice
+        name = await asyncio.to_thread(_voice_name, voice, batch.owner, engine, library)
+    kind = asked.response_format or batch.kind
+    # Only now: another may have started it while the voice was looked up.
+    if batch.state is BatchState.RUNNING and (voice, kind) != (batch.voice, batch.kind):
+        text = (
+            "This batch is being spoken. Stop it first, then start it with another voice or format."
+        )
+        param = "voice" if voice != batch.voice else "response_format"
+        raise ApiError(409, text, "batch_running", param)
+    batch.voice, batch.voice_name, batch.kind = voice, name, kind
     if asked.again:
         batch.try_again()
 

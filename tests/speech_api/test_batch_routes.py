@@ -28,7 +28,11 @@ from tests.scripted_engine import RATE, ScriptedEngine, hang, tone
 from tests.serving import run_app
 
 VOICES = VoiceControls(
-    speakers=("low", "high"), languages=("auto", "en", "de"), style_chars=20, changes_speed=True
+    speakers=("low", "high"),
+    languages=("auto", "en", "de"),
+    style_chars=20,
+    changes_speed=True,
+    takes_sampling=True,
 )
 PAGE = {"X-Omni-Owner": "a" * 32}
 
@@ -201,6 +205,15 @@ Hello.,,,,fr,"a very long instruction"
 """
 
 
+ASKS_MUCH = """text,speed,instructions,seed,language
+a,2,,,
+b,,warm,,
+c,,,7,
+d,,,,en
+e,1,,,auto
+"""
+
+
 async def test_what_is_wrong_is_told_line_by_line_before_anything_is_spoken(http, engine):
     batch = await planned(http, WRONG, "table.csv")
     assert (batch["waiting"], batch["left_out"]) == (1, 7)
@@ -225,15 +238,17 @@ async def test_what_is_wrong_is_told_line_by_line_before_anything_is_spoken(http
     assert "no voice called nobody" in table[2]["error"]
 
 
-async def test_an_engine_with_one_speed_and_no_style_says_so_line_by_line(engine, settings):
+async def test_an_engine_that_can_do_little_says_so_line_by_line(engine, settings):
     engine.voice = VoiceControls(speakers=("low",))
     with served(engine, settings) as (_, url):
         async with client(url) as http:
-            batch = await planned(http, "text,speed,instructions\na,2,\nb,,warm\nc,1,\n", "t.csv")
+            batch = await planned(http, ASKS_MUCH, "table.csv")
     reasons = [item.get("reason", "") for item in batch["list"]]
     assert "one speed" in reasons[0]
     assert "no instructions" in reasons[1]
-    assert reasons[2] == ""
+    assert reasons[2] == "The engine that runs here takes no seed."
+    assert reasons[3] == "The engine that runs here is not told which language to speak."
+    assert reasons[4] == ""
 
 
 @pytest.mark.parametrize(
@@ -267,6 +282,24 @@ async def test_a_voice_that_is_not_there_is_refused_before_the_start(http, engin
     assert (await http.get(f"/batches/{batch['id']}")).json()["state"] == "planned"
 
 
+async def test_a_batch_that_is_being_spoken_keeps_its_voice_and_its_format(http, until, engine):
+    batch = await planned(http, "Please hold on.")
+    await start(http, batch, voice="high", response_format="flac")
+    await until(lambda: engine.running == 1)
+    for other in ({"voice": "low"}, {"response_format": "mp3"}):
+        refused = await start(http, batch, **other)
+        error = refused.json()["error"]
+        assert (refused.status_code, error["code"]) == (409, "batch_running")
+        assert [error["param"]] == list(other)
+        assert "Stop it first" in error["message"]
+    same = await start(http, batch, voice="high", response_format="flac")
+    assert (same.status_code, same.json()["voice"], same.json()["response_format"]) == (
+        200,
+        "high",
+        "flac",
+    )
+
+
 async def test_items_that_fail_are_named_and_tried_again_and_the_others_are_spoken(http, engine):
     batch = await planned(http, "I am stubborn.\nThis is refused.\nTo break.\nFine.")
     told = await spoken(http, batch)
@@ -283,7 +316,7 @@ async def test_items_that_fail_are_named_and_tried_again_and_the_others_are_spok
     assert (await start(http, batch)).json()["error"]["code"] == "nothing_waits"
 
 
-async def test_a_batch_is_stopped_shown_and_resumed_after_a_restart(engine, settings):
+async def test_a_batch_is_stopped_shown_and_resumed_after_a_restart(engine, settings, until):
     with served(engine, settings) as (_, url):
         async with client(url) as http:
             batch = await planned(http, "One.\nPlease hold on.\nThree.")
@@ -293,7 +326,7 @@ async def test_a_batch_is_stopped_shown_and_resumed_after_a_restart(engine, sett
             assert told["left_s"] > 0
             stopped = (await http.post(f"/batches/{batch['id']}/stop")).json()
             assert (stopped["state"], stopped["current"]) == ("stopped", None)
-            assert engine.stopped == [engine.runs[1].id]
+            await until(lambda: engine.stopped == [engine.runs[1].id])
             await start(http, batch)
             await once(http, batch, lambda told: told["current"] and told["current"]["made_s"])
     engine.script, engine.runs = recite_all, []
@@ -313,6 +346,19 @@ async def recite_all(engine, turn):
     yield SpeechChunk(turn_id=turn.id, pcm=tone(0.2), sample_rate=RATE)
 
 
+def noted(thread, monkeypatch):
+    """The turns that the engine is asked for from now on, also those that find no place."""
+    tried = []
+    submit = thread.submit
+
+    def note(turn):
+        tried.append(turn)
+        return submit(turn)
+
+    monkeypatch.setattr(thread, "submit", note)
+    return tried
+
+
 async def test_an_item_waits_while_the_line_is_full_and_conversations_come_first(
     engine, settings, monkeypatch, until
 ):
@@ -322,8 +368,9 @@ async def test_an_item_waits_while_the_line_is_full_and_conversations_come_first
         async with client(url) as http:
             batch = await planned(http, "One.\nTwo.")
             talks = [thread.submit(Turn("talk", n, text="busy")) for n in range(2)]
+            tried = noted(thread, monkeypatch)
             await start(http, batch)
-            await asyncio.sleep(0.3)
+            await until(lambda: engine.runs and len(tried) > 2)
             told = (await http.get(f"/batches/{batch['id']}")).json()
             assert (told["state"], told["failed"]) == ("running", 0)
             assert [turn.text for turn in engine.runs] == ["busy"]
