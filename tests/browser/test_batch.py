@@ -16,7 +16,7 @@ from backend.contract.events import SpeechChunk
 from backend.contract.voice import VoiceControls
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
-from tests.browser.world import GATE, World, gate_opens, open_page
+from tests.browser.world import World, gate_opens, open_page
 from tests.scripted_engine import RATE, ScriptedEngine, tone
 from tests.serving import serve
 
@@ -123,8 +123,7 @@ async def test_what_is_wrong_is_shown_by_line_and_the_rest_is_spoken_when_asked(
     assert [turn.settings.voice_speed for turn in world.engine.runs[before:]] == [1.0, 1.5]
 
 
-async def test_progress_is_seen_stopped_and_found_again_after_a_reload(lab, world):
-    GATE.clear()
+async def test_progress_is_seen_stopped_and_found_again_after_a_reload(lab, world, gate):
     await choose(lab, "One.\nPlease wait.\nThree.\n")
     await press(lab, "Start lines.txt")
     card = lab.locator(".batch")
@@ -142,7 +141,7 @@ async def test_progress_is_seen_stopped_and_found_again_after_a_reload(lab, worl
     await press(lab, "Resume lines.txt")
     await card.get_by_text("Speaking item 2").wait_for()
     await lab.goto("about:blank")
-    GATE.set()
+    gate.set()
     await open_batches(lab, world.url)
     await card.get_by_text("Finished · 3 of 3 items spoken · 1.5 s of sound").wait_for()
     assert [turn.script for turn in world.engine.runs].count("One.") == 1
@@ -183,12 +182,11 @@ async def test_a_file_that_cannot_be_read_says_what_to_do(lab, text, name, encod
     await press(lab, "Delete gut.txt for good?")
 
 
-async def test_a_restart_of_the_app_stops_a_batch_that_goes_on_from_there(browser, tmp_path):
+async def test_a_restart_of_the_app_stops_a_batch_that_goes_on_from_there(browser, tmp_path, gate):
     settings = Settings(_env_file=None, data_dir=tmp_path)
     first, second = an_engine(), an_engine()
     context = await browser.new_context()
     page = await context.new_page()
-    GATE.clear()
     with serve(EngineThread(lambda: first), settings) as url:
         await open_batches(page, url)
         await choose(page, "One.\nPlease wait.\nThree.\n")
@@ -196,7 +194,7 @@ async def test_a_restart_of_the_app_stops_a_batch_that_goes_on_from_there(browse
         await page.get_by_text("Speaking item 2").wait_for()
         secret = await page.evaluate("localStorage.getItem('omni-live-owner')")
         await page.goto("about:blank")
-    GATE.set()
+    gate.set()
     # The app has another port now, for which the browser would make another secret.
     await page.add_init_script(f"localStorage.setItem('omni-live-owner', '{secret}')")
     with serve(EngineThread(lambda: second), settings) as url:
