@@ -58,6 +58,23 @@ async () => {
 """
 
 
+# The player wakes the device at each reply; held, it stays asleep.
+HOLD = """
+() => {
+  const { context } = window.omni.player.output;
+  context.resume = async () => {};
+  return context.suspend();
+}
+"""
+RELEASE = """
+() => {
+  const { context } = window.omni.player.output;
+  delete context.resume;
+  return context.resume();
+}
+"""
+
+
 def at_rate(rate: int) -> str:
     """A script that opens the page's sound device at ``rate`` hertz."""
     return PREPARE.replace("RATE", str(rate))
@@ -90,11 +107,11 @@ class Ear:
 
     async def hold(self) -> None:
         """Stop the sound device, so that a reply waits until it is whole, however late it comes."""
-        await self._page.evaluate("window.omni.player.output.context.suspend()")
+        await self._page.evaluate(HOLD)
 
     async def release(self) -> None:
         """Let the sound device go on."""
-        await self._page.evaluate("window.omni.player.output.context.resume()")
+        await self._page.evaluate(RELEASE)
 
     async def reply(self, count: int = 1) -> bytes:
         """What was heard since the last call once ``count`` replies have ended: trimmed PCM16."""
