@@ -2,6 +2,7 @@
 
 import { button, make, say } from "./dom.js";
 import { NotSpoken, answerOf } from "./speech_stream.js";
+import { sureButton } from "./sure_button.js";
 import { audioUrl, changeVoice, deleteVoice } from "./voice_api.js";
 import { VoiceArchive } from "./voice_archive.js";
 import { ownerHeaders } from "./voice_owner.js";
@@ -67,7 +68,7 @@ export class KeptVoices {
       button(voice.shared ? "Stop sharing" : "Share", `${voice.shared ? "Stop sharing" : "Share"} ${voice.name}`, () =>
         this.#do(() => changeVoice(voice.id, { shared: !voice.shared })),
       ),
-      this.#deleteButton(voice),
+      sureButton("Delete", `Delete ${voice.name}`, () => this.#do(() => deleteVoice(voice.id))),
     );
     return line;
   }
@@ -89,22 +90,6 @@ export class KeptVoices {
     box.setAttribute("aria-label", `Name of ${voice.name}`);
     box.addEventListener("change", () => this.#do(() => changeVoice(voice.id, { name: box.value })));
     return box;
-  }
-
-  /** Asks once more, in its own words, before it deletes. */
-  #deleteButton(voice) {
-    const remove = button("Delete", `Delete ${voice.name}`, () => {
-      if (remove.dataset.sure) return this.#do(() => deleteVoice(voice.id));
-      remove.dataset.sure = "yes";
-      remove.textContent = "Delete for good?";
-      remove.setAttribute("aria-label", `Delete ${voice.name} for good?`);
-    });
-    remove.addEventListener("blur", () => {
-      delete remove.dataset.sure;
-      remove.textContent = "Delete";
-      remove.setAttribute("aria-label", `Delete ${voice.name}`);
-    });
-    return remove;
   }
 
   async #do(action, changes = true) {
