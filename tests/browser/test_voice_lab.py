@@ -13,7 +13,7 @@ from backend.contract.voice import VoiceControls
 from backend.runtime.engine_thread import EngineThread
 from backend.voices.watermark import watermarked
 from tests.browser.listening import Ear, trimmed
-from tests.browser.world import GATE, World, assert_heard, gate_opens, open_page
+from tests.browser.world import World, assert_heard, gate_opens, open_page
 from tests.scripted_engine import RATE, ScriptedEngine, say, tone
 from tests.serving import serve
 
@@ -81,14 +81,13 @@ async def test_a_text_is_heard_in_the_chosen_voice_and_speed(lab, world):
     assert await lab.locator(".turn").count() == 0
 
 
-async def test_it_is_heard_while_the_rest_is_still_made(lab):
-    GATE.clear()
+async def test_it_is_heard_while_the_rest_is_still_made(lab, gate):
     ear = await Ear.listen(lab)
     await speak(lab, "Please wait.")
     await ear.begun()
     await lab.get_by_text("0.2 s made").wait_for()
     assert await lab.get_by_role("button", name="Download this take").count() == 0
-    GATE.set()
+    gate.set()
     await download_button(lab, "WAV").wait_for()
 
 
@@ -136,8 +135,7 @@ async def test_what_goes_wrong_is_said_beside_the_text_and_the_next_is_spoken(la
 
 
 @pytest.mark.parametrize("way", ["button", "escape"])
-async def test_stopping_stops_the_voice_too(lab, world, until, way):
-    GATE.clear()
+async def test_stopping_stops_the_voice_too(lab, world, until, gate, way):
     ear = await Ear.listen(lab)
     await speak(lab, "Please wait.")
     await ear.begun()
