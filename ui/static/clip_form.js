@@ -14,8 +14,7 @@ export class ClipForm {
   #report = null;
   #part = [0, 0];
   #checks = 0;
-  /** Settles when what there is now has been looked at, or cannot be. */
-  settled = Promise.resolve();
+  #settled = Promise.resolve();
   #current = false; // whether the report is about what there is now
 
   /** @param {() => void} changed There is another recording, or it is looked at anew. */
@@ -30,12 +29,14 @@ export class ClipForm {
     this.report.setAttribute("aria-live", "polite");
     this.words = field(this.element, "Words spoken in it", make("textarea"));
     Object.assign(this.words, { rows: 2, id: "keep-words" });
-    this.words.addEventListener("change", () => (this.settled = this.#check()));
+    this.words.addEventListener("input", () => (this.#current = false));
+    this.words.addEventListener("change", () => (this.#settled = this.#check()));
     this.soundOnly = consentLine(this.element, "Copy the sound of the voice only (no words needed)");
-    this.soundOnly.addEventListener("change", () => (this.settled = this.#check()));
+    this.soundOnly.addEventListener("change", () => (this.#settled = this.#check()));
     this.error = this.element.appendChild(make("p", "lab-error"));
     this.error.setAttribute("role", "alert");
-    this.status = this.element.appendChild(make("p", "aside"));
+    // Always as high: a line that came up under a press would move the button away from it.
+    this.status = this.element.appendChild(make("p", "aside clip-status"));
     this.status.setAttribute("role", "status");
     this.consent = consentLine(this.element, CONSENT);
     this.#show();
@@ -47,6 +48,12 @@ export class ClipForm {
     if (!this.#clip) return "Record the voice first, or choose a sound file.";
     if (!this.#current) return "The recording has to be looked at first, with its words.";
     return !this.#report.usable ? "Mend what is marked with ✕ first." : "";
+  }
+
+  /** Has what there is now looked at, unless it was. */
+  async settle() {
+    await this.#settled;
+    if (this.#clip && !this.#current) await this.#check();
   }
 
   /** What is kept of it, as the app names it. */
@@ -70,7 +77,7 @@ export class ClipForm {
     this.consent.checked = false; // it was about another recording
     URL.revokeObjectURL(this.listen.src);
     this.listen.src = URL.createObjectURL(clip);
-    this.settled = this.#check();
+    this.#settled = this.#check();
   }
 
   /** Empties the form. */
@@ -91,7 +98,7 @@ export class ClipForm {
     this.#changed();
     say(this.error, "");
     // The last report stays until then: a click on one of its buttons may have brought this about.
-    say(this.status, "Listening to the recording…");
+    this.status.textContent = "Listening to the recording…";
     try {
       const report = await checkClip(this.#clip, this.words.value, this.soundOnly.checked);
       if (check !== this.#checks) return; // something else is being checked by now
@@ -115,11 +122,11 @@ export class ClipForm {
     if (fix === "use_heard_text") this.words.value = this.#report.heard;
     if (fix === "x_vector_only") this.soundOnly.checked = true;
     if (fix === "trim") this.#show("Only the marked part will be kept.");
-    else this.settled = this.#check();
+    else this.#settled = this.#check();
   }
 
   #show(words = "") {
-    say(this.status, words);
+    this.status.textContent = words;
     this.listen.hidden = !this.#clip;
     if (!this.#report) return this.report.replaceChildren();
     const part = this.#part[1] ? this.#part : this.#report.kept_s;

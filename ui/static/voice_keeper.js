@@ -77,7 +77,7 @@ export class VoiceKeeper {
 
   async #save(replace) {
     const kind = this.kind.value;
-    if (kind === "clone") await this.#clip.settled;
+    if (kind === "clone") await this.#clip.settle();
     const missing = this.#missing(kind);
     this.#fail(missing);
     if (missing) return;
