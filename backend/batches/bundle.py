@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backend.batches.batch import Batch, Item, ItemState
+from backend.media.sink import Sink
 
 MANIFEST = "manifest.csv"
 
@@ -26,7 +27,7 @@ def zipped(batch: Batch, folder: Path) -> Iterator[bytes]:
         folder: Where its files are.
     """
     done = [item.file for item in batch.of(ItemState.DONE)]
-    sink = _Sink()
+    sink = Sink()
     with zipfile.ZipFile(sink, "w") as archive:
         archive.writestr(_entry(MANIFEST), _manifest(batch).encode("utf-8-sig"))
         for name in done:
@@ -55,22 +56,3 @@ def _line(batch: Batch, item: Item) -> tuple[object, ...]:
     seconds = f"{item.seconds:.2f}" if item.file else ""
     error = _NOT_YET if item.state is ItemState.WAITING else item.reason
     return (item.number, item.name, item.text, voice, item.file, seconds, error)
-
-
-class _Sink(io.RawIOBase):
-    """Takes what is written and gives it away."""
-
-    def __init__(self) -> None:
-        self._written = bytearray()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: bytes) -> int:  # type: ignore[override]
-        self._written += data
-        return len(data)
-
-    def take(self) -> bytes:
-        data = bytes(self._written)
-        self._written.clear()
-        return data

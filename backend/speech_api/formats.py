@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import struct
 from enum import StrEnum
 from typing import Protocol
@@ -13,6 +12,7 @@ import soxr
 
 from backend.contract.media import Samples
 from backend.conversation.pcm import to_pcm16
+from backend.media.sink import Sink
 
 SAMPLE_RATE = 24_000
 """Rate of all that is sent, in hertz: that of raw ``pcm`` in OpenAI's API."""
@@ -109,7 +109,7 @@ class _Packed:
     """What FFmpeg writes."""
 
     def __init__(self, container: str, codec: str, tags: dict[str, str]) -> None:
-        self._file = _Sink()
+        self._file = Sink()
         self._container = av.open(self._file, "w", format=container)
         self._container.metadata.update(tags)
         rate = 48_000 if codec == "libopus" else SAMPLE_RATE  # Opus is always at 48 kHz
@@ -135,25 +135,6 @@ class _Packed:
     def _write(self, frame: av.AudioFrame | None) -> None:
         for part in self._resampler.resample(frame):
             self._container.mux(self._stream.encode(part))
-
-
-class _Sink(io.RawIOBase):
-    """Takes what is written and gives it away; it cannot be wound back, as a socket cannot."""
-
-    def __init__(self) -> None:
-        self._written = bytearray()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: bytes) -> int:  # type: ignore[override]
-        self._written += data
-        return len(data)
-
-    def take(self) -> bytes:
-        data = bytes(self._written)
-        self._written.clear()
-        return data
 
 
 def _wav_head(tags: dict[str, str]) -> bytes:
