@@ -12,7 +12,7 @@ from backend.contract.voice import VoiceControls, VoiceMode
 from backend.runtime.engine_thread import EngineThread
 from tests.browser.listening import Ear, trimmed
 from tests.browser.test_voice_lab import open_lab, speak
-from tests.browser.world import World
+from tests.browser.world import scripted
 from tests.scripted_engine import RATE, ScriptedEngine, tone
 from tests.serving import serve
 
@@ -36,14 +36,8 @@ async def recite(engine, turn):
 
 @pytest.fixture(scope="module")
 def world():
-    engines = []
-
-    def make():
-        engines.append(ScriptedEngine(recite, voice=RICH, recites=True, words=TEXT))
-        return engines[-1]
-
-    with serve(EngineThread(make)) as url:
-        yield World(url, engines)
+    with scripted(recite, voice=RICH, recites=True, words=TEXT) as world:
+        yield world
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -11,11 +11,9 @@ from playwright.async_api import expect
 
 from backend.contract.events import SpeechChunk
 from backend.contract.voice import VoiceControls, VoiceMode
-from backend.runtime.engine_thread import EngineThread
 from tests.browser.test_voice_lab import open_lab, speak
-from tests.browser.world import World, last_turn, send
-from tests.scripted_engine import RATE, ScriptedEngine, tone
-from tests.serving import serve
+from tests.browser.world import last_turn, scripted, send
+from tests.scripted_engine import RATE, tone
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -32,14 +30,8 @@ async def recite(engine, turn):
 
 @pytest.fixture(scope="module")
 def world():
-    engines = []
-
-    def make():
-        engines.append(ScriptedEngine(recite, voice=CLONES, recites=True, words=SAID))
-        return engines[-1]
-
-    with serve(EngineThread(make)) as url:
-        yield World(url, engines)
+    with scripted(recite, voice=CLONES, recites=True, words=SAID) as world:
+        yield world
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -13,7 +13,7 @@ from backend.contract.voice import VoiceControls
 from backend.runtime.engine_thread import EngineThread
 from backend.voices.watermark import watermarked
 from tests.browser.listening import Ear, trimmed
-from tests.browser.world import World, assert_heard, gate_opens, open_page
+from tests.browser.world import assert_heard, gate_opens, open_page, scripted
 from tests.scripted_engine import RATE, ScriptedEngine, say, tone
 from tests.serving import serve
 
@@ -35,14 +35,8 @@ async def recite(engine, turn):
 
 @pytest.fixture(scope="module")
 def world():
-    engines = []
-
-    def make():
-        engines.append(ScriptedEngine(recite, voice=TWO_VOICES, recites=True))
-        return engines[-1]
-
-    with serve(EngineThread(make)) as url:
-        yield World(url, engines)
+    with scripted(recite, voice=TWO_VOICES, recites=True) as world:
+        yield world
 
 
 @pytest_asyncio.fixture(loop_scope="session")

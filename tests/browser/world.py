@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -17,9 +18,11 @@ from backend.contract.events import (
     StageStarted,
 )
 from backend.conversation.pcm import to_pcm16
+from backend.runtime.engine_thread import EngineThread
 from tests.browser.listening import at_rate, trimmed
 from tests.scripted_engine import (
     RATE,
+    Script,
     ScriptedEngine,
     die,
     hang,
@@ -28,6 +31,7 @@ from tests.scripted_engine import (
     stay_silent,
     tone,
 )
+from tests.serving import serve
 
 GATE = threading.Event()
 """What the scripts below wait for; the fixture ``gate`` closes it before a test."""
@@ -116,6 +120,19 @@ class World:
     @property
     def engine(self) -> ScriptedEngine:
         return self.engines[-1]
+
+
+@contextmanager
+def scripted(script: Script, **abilities) -> Iterator[World]:
+    """The app on scripted engines that all follow ``script`` and have these abilities."""
+    engines: list[ScriptedEngine] = []
+
+    def make() -> ScriptedEngine:
+        engines.append(ScriptedEngine(script, **abilities))
+        return engines[-1]
+
+    with serve(EngineThread(make)) as url:
+        yield World(url, engines)
 
 
 async def open_page(page, url: str) -> None:
