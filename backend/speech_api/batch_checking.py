@@ -13,7 +13,7 @@ from backend.batches.sheet import Row, Sheet
 from backend.contract.engine import Capabilities
 from backend.contract.voice import VoiceControls
 from backend.speech_api.errors import ApiError
-from backend.speech_api.request import SpeechRequest, turn_for
+from backend.speech_api.request import SpeechRequest, check_engine, turn_for
 from backend.voices.library import VoiceLibrary
 from backend.voices.refusals import VoiceRefused
 
@@ -41,7 +41,7 @@ def planned(
         ApiError: The engine speaks no texts at all.
     """
     _check_size(sheet, limits)
-    turn_for(SpeechRequest(input="a"), can, library, owner)
+    check_engine(SpeechRequest(input="a"), can)
     check = _Check(can, lambda asked: turn_for(asked, can, library, owner))
     items = [check.item(number, row) for number, row in enumerate(sheet.rows, 1)]
     return Batch(owner=owner, title=title[:120], notes=sheet.notes, items=items)
@@ -76,7 +76,7 @@ class _Check:
     """Looks at one item after the other, and at what many have in common only once."""
 
     def __init__(self, can: Capabilities, turn_of: Callable[[SpeechRequest], object]) -> None:
-        self._voice = can.voice
+        self._can = can
         self._turn_of = turn_of
         self._known: dict[str, str] = {}
 
@@ -93,7 +93,7 @@ class _Check:
         except ValidationError as error:
             problems += [_in_words(one["loc"][0], one["input"]) for one in error.errors()]
         else:
-            problems += [self._refusal(asked), *_unheeded(asked, self._voice)]
+            problems += [self._refusal(asked), *_unheeded(asked, self._can.voice)]
             given = asked.model_dump(include={"speed", "instructions", "language", "seed"})
             item = item.model_copy(update=given)
         item.voice = cells.get("voice", "")
@@ -105,7 +105,11 @@ class _Check:
         same = asked.model_dump_json(exclude={"input", "seed"})
         if same not in self._known:
             try:
-                self._turn_of(asked)
+                # Which voice speaks an item that names none is known at the start alone.
+                if "voice" in asked.model_fields_set:
+                    self._turn_of(asked)
+                else:
+                    check_engine(asked, self._can)
                 self._known[same] = ""
             except (ApiError, VoiceRefused) as refusal:
                 self._known[same] = str(refusal)

@@ -64,8 +64,10 @@ class ItemSpeaker:
         while True:
             try:
                 can = known_capabilities(self._engine)
-                turn = await asyncio.to_thread(turn_for, asked, can, self._library, batch.owner)
-                tags = f"{can.name}, voice {item.voice or batch.voice_name}"
+                turn, name = await asyncio.to_thread(
+                    turn_for, asked, can, self._library, batch.owner
+                )
+                tags = f"{can.name}, voice {name}"
                 counted = _Counting(self._engine, tell)
                 return Spoken(turn, counted.submit, asked.response_format, tags)
             except ApiError as error:

@@ -53,7 +53,8 @@ async def prepare(
         raise ApiError(400, "Nothing in this batch waits to be spoken.", "nothing_waits")
     voice, name = batch.voice, batch.voice_name
     if asked.voice is not None:
-        voice = asked.voice
+        voice = name = asked.voice
+    if asked.voice is not None and any(not item.voice for item in batch.items):
         name = await asyncio.to_thread(_voice_name, voice, batch.owner, engine, library)
     kind = asked.response_format or batch.kind
     # Only now: another may have started it while the voice was looked up.
@@ -69,5 +70,5 @@ async def prepare(
 
 
 def _voice_name(voice: str, owner: str, engine: EngineThread, library: VoiceLibrary) -> str:
-    turn_for(SpeechRequest(input="a", voice=voice), known_capabilities(engine), library, owner)
-    return next((kept.name for kept in library.voices(owner) if kept.id == voice), voice)
+    asked = SpeechRequest(input="a", voice=voice)
+    return turn_for(asked, known_capabilities(engine), library, owner)[1]

@@ -57,14 +57,11 @@ class SpeechRequest(BaseModel):
     temperature: float | None = Field(default=None, ge=0.1, le=2.0)
 
 
-def turn_for(
-    asked: SpeechRequest, capabilities: Capabilities, library: VoiceLibrary, owner: str
-) -> Turn:
-    """The turn that speaks what was asked, in a voice that ``owner`` may use. It may read a clip.
+def check_engine(asked: SpeechRequest, capabilities: Capabilities) -> None:
+    """Refuse what the engine cannot do, whatever the voice.
 
     Raises:
-        ApiError: The engine cannot do it, or there is no such voice.
-        VoiceRefused: The clip of the voice is not there any more.
+        ApiError: It cannot.
     """
     if not capabilities.recites:
         text = "The engine that runs here speaks only the replies that it thinks up itself."
@@ -75,21 +72,35 @@ def turn_for(
     if asked.pitch and not capabilities.voice.changes_pitch:
         text = "The engine that runs here speaks at one pitch. Leave pitch at 0."
         raise ApiError(400, text, "pitch_fixed", "pitch")
+
+
+def turn_for(
+    asked: SpeechRequest, capabilities: Capabilities, library: VoiceLibrary, owner: str
+) -> tuple[Turn, str]:
+    """The turn that speaks what was asked, and what people call its voice. It may read a clip.
+
+    Args:
+        asked: What is to be spoken.
+        capabilities: What the engine can do.
+        library: The kept voices.
+        owner: Who asks, and may use the voice.
+
+    Raises:
+        ApiError: The engine cannot do it, or there is no such voice.
+        VoiceRefused: The clip of the voice is not there any more.
+    """
+    check_engine(asked, capabilities)
+    voice, name = _voice(asked, capabilities, library, owner)
     settings = TurnSettings(
-        voice=_spec(asked, capabilities, library, owner),
+        voice=voice,
         voice_speed=asked.speed,
         voice_pitch=asked.pitch,
         seed=asked.seed,
         temperature=asked.temperature,
         spoken=True,
     )
-    return Turn(session_id=owner, generation=0, script=asked.input, settings=settings)
-
-
-def voice_name(asked: SpeechRequest, library: VoiceLibrary, owner: str) -> str:
-    """What people call the voice that was asked for. Blocks."""
-    kept = _kept(_asked_voice(asked), library, owner)
-    return kept.name if kept else _asked_voice(asked)
+    turn = Turn(session_id=owner, generation=0, script=asked.input, settings=settings)
+    return turn, name
 
 
 def spec_of(voice: Voice, library: VoiceLibrary) -> VoiceSpec:
@@ -109,35 +120,26 @@ def spec_of(voice: Voice, library: VoiceLibrary) -> VoiceSpec:
     )
 
 
-def _spec(
+def _voice(
     asked: SpeechRequest, capabilities: Capabilities, library: VoiceLibrary, owner: str
-) -> VoiceSpec:
-    name = _asked_voice(asked)
+) -> tuple[VoiceSpec, str]:
+    name = asked.voice if isinstance(asked.voice, str) else asked.voice.id
     own = {name_key(speaker): speaker for speaker in capabilities.voice.speakers}
     if name_key(name) == DEFAULT_VOICE and capabilities.voice.modes == (VoiceMode.CLONE,):
         text = "The engine that runs here speaks only in copied voices. Choose a kept one."
         raise ApiError(400, text, "voice_missing", "voice")
     if name_key(name) == DEFAULT_VOICE or name_key(name) in own:
         speaker = own.get(name_key(name), "")
-        return VoiceSpec(speaker=speaker, language=asked.language, style=asked.instructions)
-    kept = _kept(name, library, owner)
+        spec = VoiceSpec(speaker=speaker, language=asked.language, style=asked.instructions)
+        return spec, speaker or DEFAULT_VOICE
+    usable = library.voices(owner)
+    kept = next((one for one in usable if one.id == name), None) or library.named(owner, name)
     if kept is None:
-        names = (one.name for one in library.voices(owner))
-        known = [*capabilities.voice.speakers, *names]
+        known = [*capabilities.voice.speakers, *(one.name for one in usable)]
         text = f"There is no voice called {name[:64]}. Choose from: {', '.join(known[:50])}."
         raise ApiError(400, text, "voice_unknown", "voice")
     if not is_usable(kept, capabilities.voice):
         what = f"of the speaker {kept.speaker}" if kept.kind is VoiceMode.NAMED else kept.kind
         text = f"The engine that runs here cannot speak with {kept.name}: it is a voice {what}."
         raise ApiError(400, text, "voice_mode", "voice")
-    return spec_of(kept, library).spoken_as(asked.language, asked.instructions)
-
-
-def _asked_voice(asked: SpeechRequest) -> str:
-    return asked.voice if isinstance(asked.voice, str) else asked.voice.id
-
-
-def _kept(name: str, library: VoiceLibrary, owner: str) -> Voice | None:
-    """The kept voice that has this id or name, if there is one."""
-    by_id = (one for one in library.voices(owner) if one.id == name)
-    return next(by_id, None) or library.named(owner, name)
+    return spec_of(kept, library).spoken_as(asked.language, asked.instructions), kept.name

@@ -7,7 +7,7 @@ import asyncio
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.errors import ApiError
 from backend.speech_api.guards import known_capabilities
-from backend.speech_api.request import SpeechRequest, turn_for, voice_name
+from backend.speech_api.request import SpeechRequest, turn_for
 from backend.speech_api.speaking import Spoken
 from backend.voices.library import VoiceLibrary
 
@@ -32,7 +32,6 @@ async def start_speaking(
         text = f"The input has {len(asked.input):,} characters; the limit is {max_chars:,}."
         raise ApiError(400, text, "text_too_long", "input")
     can = known_capabilities(engine)
-    turn = await asyncio.to_thread(turn_for, asked, can, library, owner)
-    name = await asyncio.to_thread(voice_name, asked, library, owner)
+    turn, name = await asyncio.to_thread(turn_for, asked, can, library, owner)
     tags = f"{can.name}, voice {name}"
     return Spoken(turn, engine.submit, asked.response_format, tags)

@@ -16,14 +16,16 @@ from fastapi import FastAPI
 
 from backend.contract.errors import TurnRefused
 from backend.contract.events import SpeechChunk
+from backend.contract.media import AudioClip
 from backend.contract.turn import Turn
-from backend.contract.voice import VoiceControls
+from backend.contract.voice import VoiceControls, VoiceMode
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
 from backend.speech_api import batch_speaking
 from backend.speech_api.batch_routes import make_batch_router
 from backend.speech_api.errors import answer_errors
 from backend.voices.library import VoiceLibrary
+from backend.voices.voice import VoiceDraft
 from tests.scripted_engine import RATE, ScriptedEngine, hang, tone
 from tests.serving import run_app
 
@@ -34,6 +36,7 @@ VOICES = VoiceControls(
     changes_speed=True,
     takes_sampling=True,
 )
+COPIES = VoiceControls(modes=(VoiceMode.CLONE,), reference_s=(1, 30))
 PAGE = {"X-Omni-Owner": "a" * 32}
 
 
@@ -178,6 +181,24 @@ async def test_each_line_of_a_table_is_spoken_as_it_says(http, engine):
     assert (second.voice.speaker, second.voice_speed, second.seed) == ("low", 1.0, None)
     archive, _ = await unpacked(http, batch)
     assert archive.namelist()[1:] == ["001-intro.mp3", "002-good-night.mp3"]
+
+
+async def test_an_engine_that_only_copies_asks_for_a_kept_voice_where_a_line_names_none(settings):
+    library = VoiceLibrary(settings.data_dir / "voices")
+    anna = VoiceDraft(name="Anna", reference_text="Hello.", consent="Yes.")
+    library.keep("somebody", anna, AudioClip(tone(2.0), RATE), shared=True)
+    library.close()
+    engine = ScriptedEngine(recite, voice=COPIES, recites=True)
+    with served(engine, settings) as (_, url):
+        async with client(url) as http:
+            batch = await planned(http, "Hello there.\n")
+            assert (batch["waiting"], batch["left_out"]) == (1, 0)
+            refused = (await start(http, batch, voice="default")).json()["error"]
+            assert (refused["code"], refused["param"]) == ("voice_missing", "voice")
+            await spoken(http, batch, voice="Anna")
+            named = await planned(http, "text,voice\nHello.,Anna\n", "table.csv")
+            await spoken(http, named, voice="default")
+    assert [turn.settings.voice.reference_text for turn in engine.runs] == ["Hello."] * 2
 
 
 @pytest.mark.parametrize("kind", ["wav", "flac", "mp3"])

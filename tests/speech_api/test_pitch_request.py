@@ -19,7 +19,7 @@ def turn(tmp_path):
 
     def make(asked, *, changes_pitch):
         engine = ScriptedEngine(voice=VoiceControls(changes_pitch=changes_pitch), recites=True)
-        return turn_for(SpeechRequest(**asked), engine.capabilities, library, "api")
+        return turn_for(SpeechRequest(**asked), engine.capabilities, library, "api")[0]
 
     yield make
     library.close()
