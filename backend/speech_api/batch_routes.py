@@ -14,7 +14,6 @@ from fastapi.responses import StreamingResponse
 
 from backend.batches.bundle import zipped
 from backend.batches.limits import BatchLimits
-from backend.batches.refusals import BatchRefused
 from backend.batches.runner import BatchRunner
 from backend.batches.sheet import read_sheet
 from backend.batches.store import BatchStore
@@ -24,7 +23,6 @@ from backend.speech_api.batch_checking import planned
 from backend.speech_api.batch_speaking import ItemSpeaker
 from backend.speech_api.batch_starting import BatchStart, prepare
 from backend.speech_api.batch_telling import Told, summary, whole
-from backend.speech_api.errors import ApiError
 from backend.speech_api.guards import (
     guarded,
     known_capabilities,
@@ -34,7 +32,6 @@ from backend.voices.library import VoiceLibrary
 
 Owner = Annotated[str, Depends(owner_of)]
 
-_STATUS = {"batch_unknown": 404, "batches_full": 429}
 _OTHER_CELLS_BYTES = 2_000_000
 _SWEEP_S = 3600.0
 
@@ -52,7 +49,6 @@ def make_batch_router(engine: EngineThread, library: VoiceLibrary, settings: Set
     runner = BatchRunner(store, ItemSpeaker(engine, library).speak)
     router = APIRouter(
         prefix="/v1/audio/batches",
-        dependencies=[Depends(_refusals_as_errors)],
         route_class=guarded(4 * limits.chars + _OTHER_CELLS_BYTES),
         lifespan=_working(runner, store),
     )
@@ -103,14 +99,6 @@ def make_batch_router(engine: EngineThread, library: VoiceLibrary, settings: Set
         return {"id": batch_id, "object": "audio.batch", "deleted": True}
 
     return router
-
-
-async def _refusals_as_errors() -> AsyncIterator[None]:
-    try:
-        yield
-    except BatchRefused as refusal:
-        status = _STATUS.get(refusal.code, 400)
-        raise ApiError(status, refusal.message, refusal.code, "file") from refusal
 
 
 def _working(

@@ -7,11 +7,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
+from backend.batches.refusals import BatchRefused
 from backend.contract.errors import Field, TurnRefused
 from backend.voices.refusals import Part, VoiceRefused
 
-_BUSY = {"busy": 429, "engine_down": 503, "library_full": 429}
-_MISSING = {"voice_unknown": 404, "clip_lost": 410}
+_BUSY = {"busy": 429, "engine_down": 503, "library_full": 429, "batches_full": 429}
+_MISSING = {"voice_unknown": 404, "clip_lost": 410, "batch_unknown": 404}
 
 # The parameter that a part of a voice, or of a turn, comes in.
 _PARAMS: dict[str, str] = {
@@ -24,6 +25,8 @@ _PARAMS: dict[str, str] = {
     Field.TEXT: "input",
     Field.VOICE: "voice",
 }
+
+_REFUSALS = (TurnRefused, VoiceRefused, BatchRefused)
 
 
 class ApiError(Exception):
@@ -47,15 +50,19 @@ class ApiError(Exception):
 
 def answer_errors(app: FastAPI) -> None:
     """Have the app answer what a route raises, and requests that do not fit one, in that form."""
-    for kind in (ApiError, TurnRefused, VoiceRefused, RequestValidationError):
+    for kind in (ApiError, *_REFUSALS, RequestValidationError):
         app.add_exception_handler(kind, _answer)
 
 
-def of_refusal(refusal: TurnRefused | VoiceRefused) -> ApiError:
+def of_refusal(refusal: TurnRefused | VoiceRefused | BatchRefused) -> ApiError:
     """The error for something that a person is told in the page as a refusal."""
     status = (_BUSY | _MISSING).get(refusal.code, 400)
-    part = refusal.part if isinstance(refusal, VoiceRefused) else refusal.field
-    return ApiError(status, refusal.message, refusal.code, _PARAMS.get(part))
+    if isinstance(refusal, BatchRefused):
+        param = None if refusal.code in _BUSY | _MISSING else "file"
+    else:
+        part = refusal.part if isinstance(refusal, VoiceRefused) else refusal.field
+        param = _PARAMS.get(part)
+    return ApiError(status, refusal.message, refusal.code, param)
 
 
 def of_fields(error: ValidationError | RequestValidationError) -> ApiError:
@@ -70,7 +77,7 @@ def of_fields(error: ValidationError | RequestValidationError) -> ApiError:
 def _answer(_: Request, error: Exception) -> JSONResponse:
     if isinstance(error, RequestValidationError):
         error = of_fields(error)
-    if isinstance(error, TurnRefused | VoiceRefused):
+    if isinstance(error, _REFUSALS):
         error = of_refusal(error)
     assert isinstance(error, ApiError)  # noqa: S101 - FastAPI's type says no more
     kinds = {429: "rate_limit_error", 503: "server_error", 500: "server_error"}
