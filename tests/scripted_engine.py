@@ -116,6 +116,7 @@ class ScriptedEngine:
     recites: bool = False
     hears_ahead: bool = True
     answers: bool = True
+    tasks: tuple[str, ...] = ()
     closed: bool = False
     running: int = 0
     words: str = "scripted words."
@@ -137,6 +138,7 @@ class ScriptedEngine:
             recites=self.recites,
             hears_ahead=self.hears_ahead,
             answers=self.answers,
+            tasks=self.tasks,
         )
 
     async def load(self, progress: Progress) -> None:

@@ -32,6 +32,8 @@ class Capabilities:
             was said with no words, and learns them from the turn's ``Transcript``.
         recites: Whether it takes a turn with a ``script``.
         answers: Whether it takes any other turn.
+        tasks: Names of the kinds of ``contract.tasks.TASKS`` that it takes turns for.
+        no_other_tasks: Why it takes no others, in plain words; empty where it takes all.
     """
 
     name: str
@@ -44,6 +46,8 @@ class Capabilities:
     hears_ahead: bool = True
     recites: bool = False
     answers: bool = True
+    tasks: tuple[str, ...] = ()
+    no_other_tasks: str = "This engine has no tasks beside the conversation."
 
 
 class Engine(Protocol):

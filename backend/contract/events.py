@@ -81,6 +81,50 @@ class ReplyText(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSent(Event):
+    """What a task has become: what the model really gets.
+
+    Attributes:
+        prompt: The prompt, with a placeholder where each clip stands.
+        clips_s: Lengths of the clips, in the order of their placeholders, in seconds.
+        sampling: Sampling parameters that were set, by name.
+        tokens: Length of the prompt, clips included, in tokens.
+        limit: Most tokens that prompt and reply may have together.
+        left_out: How many of the oldest turns are not in it, for want of room.
+    """
+
+    prompt: str
+    clips_s: tuple[float, ...]
+    sampling: dict[str, float]
+    tokens: int
+    limit: int
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reasoning(Event):
+    """The next piece of what the model thinks before it answers. Never part of the history."""
+
+    delta: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """Words that are shown together, from ``start_s`` to ``end_s`` of the reply's sound."""
+
+    start_s: float
+    end_s: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captions(Event):
+    """The captions of a spoken reply. Each event replaces the one before; the last cue may grow."""
+
+    cues: tuple[Cue, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Silence(Event):
     """The assistant chose not to reply; ``reason`` says why in plain words."""
 

@@ -6,6 +6,7 @@ import uuid
 from dataclasses import dataclass, field
 
 from backend.contract.media import AudioClip, VideoFrames
+from backend.contract.tasks import TaskRequest
 from backend.contract.voice import VoiceSpec
 
 
@@ -67,6 +68,8 @@ class Turn:
         frames: What was shown, or none.
         script: Words to be spoken exactly as they are. Then nothing is asked, and no reply is
             thought up: only the voice works. Only where ``Capabilities.recites`` says so.
+        task: A piece of work beside the conversation. Then nothing else of the turn but its
+            settings counts. Only where ``Capabilities.tasks`` has its kind.
         history: Earlier exchanges, oldest first. Silent and failed turns are not in it.
     """
 
@@ -77,6 +80,7 @@ class Turn:
     heard: str = ""
     frames: VideoFrames | None = None
     script: str = ""
+    task: TaskRequest | None = None
     history: tuple[Exchange, ...] = ()
     settings: TurnSettings = field(default_factory=TurnSettings)
     id: str = field(default_factory=new_turn_id)

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
 
+from backend.contract.events import Cue
 from backend.engines.omni.mimo.replies import ReplyDelta
 from backend.engines.omni.mimo.tokens import GROUP_S
 
@@ -25,15 +23,6 @@ _WIDE = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _PIECE = re.compile(rf"\s*[{_WIDE}]|\s*[^\s{_WIDE}]+|\s+")
 _IS_WIDE = re.compile(f"[{_WIDE}]")
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]」』）]*\s*\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class Cue:
-    """Words that are shown together, from ``start_s`` to ``end_s`` of the reply's sound."""
-
-    start_s: float
-    end_s: float
-    text: str
 
 
 class CaptionTrack:
@@ -98,30 +87,3 @@ def _closes(text: str, word: str, lasted_s: float) -> bool:
 
 def _width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text.strip())
-
-
-def srt(cues: Sequence[Cue]) -> str:
-    """The cues as the text of an SRT file."""
-    blocks = [
-        f"{number}\n{_clock(cue.start_s, ',')} --> {_clock(cue.end_s, ',')}\n"
-        f"{cue.text.replace('-->', '->')}\n"
-        for number, cue in enumerate(cues, start=1)
-    ]
-    return "\n".join(blocks)
-
-
-def vtt(cues: Sequence[Cue]) -> str:
-    """The cues as the text of a WebVTT file."""
-    blocks = [
-        f"{_clock(cue.start_s, '.')} --> {_clock(cue.end_s, '.')}\n"
-        f"{html.escape(cue.text, quote=False)}\n"
-        for cue in cues
-    ]
-    return "\n".join(["WEBVTT\n", *blocks])
-
-
-def _clock(seconds: float, point: str) -> str:
-    whole, millis = divmod(round(seconds * 1000), 1000)
-    minutes, second = divmod(whole, 60)
-    hour, minute = divmod(minutes, 60)
-    return f"{hour:02}:{minute:02}:{second:02}{point}{millis:03}"

@@ -9,10 +9,11 @@ from string import Formatter
 
 from backend.contract.errors import Field, TurnRefused
 from backend.contract.media import AudioClip
+from backend.contract.tasks import EarlierTurn, TaskRequest
 from backend.engines.omni.mimo import phrases
 from backend.engines.omni.mimo.clips import MIN_S, carries, check_clip, groups_of
 from backend.engines.omni.mimo.prompt import CountTokens, Prompt, PromptWriter
-from backend.engines.omni.mimo.requests import EarlierTurn, TaskRequest, check_request
+from backend.engines.omni.mimo.requests import check_request
 from backend.engines.omni.mimo.specs import TaskSpec
 from backend.engines.omni.mimo.tokens import (
     EOSP,
@@ -58,7 +59,7 @@ def prompt_for(
         TurnRefused: ``prompt_too_long`` where the newest turn alone does not fit, or whatever
             ``check_request`` refuses.
     """
-    check_request(spec, request)
+    check_request(spec.kind, request)
     history = [turn for turn in request.history if _is_whole(spec, turn)]
 
     def prompt_with(kept: int) -> Prompt:
@@ -100,7 +101,7 @@ def _compose(
     slots = {
         "system_prompt": opening,
         "clip": request.clip or "",
-        "text": sentence_case(words) if spec.speaks else words,
+        "text": sentence_case(words) if spec.kind.speaks else words,
         "instruct": request.instruct,
         "question": request.question,
         "read_aloud": phrases.read_aloud(words, request.phrase),
@@ -139,7 +140,7 @@ def _write_answer(
     writer: PromptWriter, spec: TaskSpec, turn: EarlierTurn, count: CountTokens
 ) -> None:
     writer.control(f"{IM_START}assistant\n")
-    if not spec.speaks:
+    if not spec.kind.speaks:
         writer.words(turn.answer)
     else:
         writer.control(SOSTM)

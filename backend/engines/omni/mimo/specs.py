@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.contract.tasks import TaskKind
 from backend.engines.omni.mimo import tokens
-
-
-class Input(StrEnum):
-    """What a request can hold; the values are its fields."""
-
-    TEXT = "text"
-    INSTRUCT = "instruct"
-    VOICE = "voice"
-    CLIP = "clip"
-    QUESTION = "question"
-    SYSTEM_PROMPT = "system_prompt"
-    HISTORY = "history"
 
 
 class Ending(StrEnum):
@@ -51,33 +39,25 @@ where the two differ, sound is made for steps that are read back as words."""
 
 @dataclass(frozen=True, slots=True)
 class TaskSpec:
-    """One kind of work.
+    """How one kind of work is put to the model.
 
     Attributes:
-        name: As upstream spells it.
+        kind: The kind of work.
         user: The user's turn, with slots for inputs and phrases. In a dialogue, of every turn.
-        required: Inputs without which there is nothing to do.
-        optional: Further inputs that it takes.
+        ending: How the prompt ends.
+        sampling: Of stage 0.
         system: The system turn without a voice clip; none where empty.
         voiced_system: The system turn before a voice clip.
-        ending: How the prompt ends.
-        speaks: Whether the reply is spoken too.
-        sampling: Of stage 0.
-        variants: Other ways to do it, by name.
     """
 
-    name: str
+    kind: TaskKind
     user: str
-    required: frozenset[Input]
-    optional: frozenset[Input] = frozenset()
+    ending: Ending = Ending.SPEAK
+    sampling: Sampling = SPOKEN
     system: str = ""
     voiced_system: str = ""
-    ending: Ending = Ending.SPEAK
-    speaks: bool = True
-    sampling: Sampling = SPOKEN
-    variants: Mapping[str, TaskSpec] = field(default_factory=dict)
 
     @property
     def modalities(self) -> list[str]:
         """``output_modalities`` to ask for. A text-only reply must not be asked for sound."""
-        return ["text", "audio"] if self.speaks else ["text"]
+        return ["text", "audio"] if self.kind.speaks else ["text"]

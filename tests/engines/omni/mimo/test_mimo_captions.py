@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.engines.omni.mimo.captions import CaptionTrack, Cue, srt, vtt
+from backend.contract.events import Cue
+from backend.engines.omni.mimo.captions import CaptionTrack
 from backend.engines.omni.mimo.replies import ReplyDelta, ReplySplitter
 from backend.engines.omni.mimo.specs import Ending
+from backend.media.cues import srt, vtt
 
 EMPTY, EOT = 151667, 151672
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.contract.errors import Field, TurnRefused
+from backend.contract.tasks import TASKS, EarlierTurn, TaskRequest
 from backend.engines.omni.mimo import phrases
 from backend.engines.omni.mimo.prompt import Prompt
 from backend.engines.omni.mimo.prompts import FittedPrompt, prompt_for
-from backend.engines.omni.mimo.requests import EarlierTurn, TaskRequest
-from backend.engines.omni.mimo.tasks import TASKS, task
+from backend.engines.omni.mimo.tasks import task
 from tests.engines.omni.mimo.sounds import RATE, clip, words
 
 VOICE, SOUND, SOUND_2, REPLY = clip(3.0, 0.1), clip(1.0, 0.2), clip(2.0, 0.3), clip(4.0, 0.4)
@@ -45,7 +45,7 @@ def assistant(text: str) -> str:
 
 
 def built(name: str, variant: str = "", limit: int = 8192, **inputs: object) -> FittedPrompt:
-    return prompt_for(task(name, variant), TaskRequest(**inputs), words, limit)
+    return prompt_for(task(name, variant), TaskRequest(name, variant, **inputs), words, limit)
 
 
 LAYOUTS = [
