@@ -14,6 +14,7 @@ from pydantic_settings import CliApp
 
 from backend.conversation.registry import SessionRegistry
 from backend.engines.choose import engine_factory
+from backend.engines.ears import Ears
 from backend.media.limits import MediaLimits
 from backend.realtime.lobby import ConnectionLimits
 from backend.realtime.routes import make_router
@@ -65,22 +66,26 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
         engine.start()
         yield
         engine.close()
+        ears.close()
 
+    ears = Ears.from_settings(engine, settings)
     registry = SessionRegistry(engine.submit, max_recording_s=settings.max_audio_s)
     app = FastAPI(title="Omni Live", lifespan=run_engine)
     app.include_router(make_router(registry, engine, connection_limits(settings)))
     library = VoiceLibrary(settings.data_dir / "voices", lambda: (DEFAULT_VOICE, *speakers(engine)))
     app.include_router(make_speech_router(engine, library, settings.max_script_chars))
     app.include_router(make_zip_router(library, settings.max_upload_mb * 1_000_000))
-    app.include_router(make_voice_router(engine, library, MediaLimits.from_settings(settings)))
-    app.include_router(make_take_router(engine, library, settings.max_script_chars))
+    app.include_router(
+        make_voice_router(engine, ears, library, MediaLimits.from_settings(settings))
+    )
+    app.include_router(make_take_router(ears, library, settings.max_script_chars))
     app.include_router(make_batch_router(engine, library, settings))
     app.include_router(make_use_router(engine, library, registry))
     answer_errors(app)
     app.mount("/omni", StaticFiles(directory=STATIC_DIR), name="omni")
     page = build_page(registry, engine, settings)
     with page:
-        add_lab_endpoints(engine, library, settings)
+        add_lab_endpoints(engine, ears, library, settings)
     # Gradio checks that a path it is handed was really uploaded only in apps that it launched
     # itself; a mounted one would read any file that a hand-made request names.
     page.has_launched = True

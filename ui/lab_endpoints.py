@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from backend.contract.errors import TurnRefused
 from backend.contract.media import AudioClip
+from backend.engines.ears import Ears
 from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
@@ -36,9 +37,11 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def add_lab_endpoints(engine: EngineThread, library: VoiceLibrary, settings: Settings) -> None:
+def add_lab_endpoints(
+    engine: EngineThread, ears: Ears, library: VoiceLibrary, settings: Settings
+) -> None:
     """Add the endpoints to the Blocks that are being built; see ``LabEndpoints``."""
-    lab = LabEndpoints(engine, library, settings)
+    lab = LabEndpoints(engine, ears, library, settings)
     for endpoint in (lab.speak, lab.voices, lab.check_voice, lab.keep_voice, lab.delete_voice):
         # The engine has its own line, and says when it is full.
         gr.api(_plainly(endpoint), api_name=endpoint.__name__, concurrency_limit=None)
@@ -50,13 +53,15 @@ class LabEndpoints:
     Voices belong to all clients, but for one that sends a secret in ``guards.OWNER_HEADER``.
     """
 
-    def __init__(self, engine: EngineThread, library: VoiceLibrary, settings: Settings) -> None:
-        """Speak with an engine, in its voices and the kept ones."""
+    def __init__(
+        self, engine: EngineThread, ears: Ears, library: VoiceLibrary, settings: Settings
+    ) -> None:
+        """Speak with an engine, in its voices and the kept ones, and check clips with ``ears``."""
         self._engine = engine
         self._library = library
         self._max_chars = settings.max_script_chars
         self._limits = MediaLimits.from_settings(settings)
-        self._checker = Checker(engine)
+        self._checker = Checker(engine, ears)
 
     async def speak(
         self,

@@ -8,6 +8,7 @@ import numpy as np
 
 from backend.contract.errors import EngineFailed
 from backend.contract.media import AudioClip
+from backend.engines.ears import Ears
 from backend.runtime.engine_thread import EngineThread
 from backend.voices.preflight import examine
 from backend.voices.speaker import load_encoder
@@ -21,9 +22,10 @@ _OUTLINE = 400  # points, enough for any screen
 class Checker:
     """Checks one clip at a time, so that many of them do not take the engine's cores."""
 
-    def __init__(self, engine: EngineThread) -> None:
-        """Check for an engine, which also hears the words of a clip where it can."""
+    def __init__(self, engine: EngineThread, ears: Ears) -> None:
+        """Check for an engine, with the words that ``ears`` hear in a clip."""
         self._engine = engine
+        self._ears = ears
         self._turn = asyncio.Lock()
 
     async def check(self, clip: AudioClip, words: str, *, x_vector_only: bool) -> dict[str, object]:
@@ -40,7 +42,7 @@ class Checker:
 
         def hear(part: AudioClip) -> str:
             try:
-                hearing = asyncio.run_coroutine_threadsafe(self._engine.hear(part, "auto"), loop)
+                hearing = asyncio.run_coroutine_threadsafe(self._ears.hear(part, words), loop)
                 return hearing.result() or ""
             except EngineFailed:
                 return ""

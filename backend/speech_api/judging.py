@@ -6,8 +6,8 @@ import asyncio
 
 from backend.contract.errors import EngineFailed
 from backend.contract.media import AudioClip
+from backend.engines.ears import Ears
 from backend.media.pauses import pieces
-from backend.runtime.engine_thread import EngineThread
 from backend.voices.quality import similarity, word_error_rate
 from backend.voices.speaker import load_encoder
 from backend.voices.words import compare, words_of
@@ -22,9 +22,9 @@ _PIECE_S = 15.0  # heard in 3 s or so, which another person's question may wait
 class Judge:
     """Judges one take at a time, so that many of them do not take the engine's cores."""
 
-    def __init__(self, engine: EngineThread) -> None:
-        """Judge with an engine's ears, where it has any outside its turns."""
-        self._engine = engine
+    def __init__(self, ears: Ears) -> None:
+        """Judge by what ``ears`` hear."""
+        self._ears = ears
         self._turn = asyncio.Lock()
 
     async def judge(
@@ -39,22 +39,22 @@ class Judge:
 
         Returns:
             ``similarity``, 0 to 1, or none without a reference; ``heard``, ``word_error_rate``,
-            ``not_heard`` and ``not_written``, each none where the engine hears no clips.
+            ``not_heard`` and ``not_written``, each none where nothing here hears its language.
         """
         async with self._turn:
             likeness = await asyncio.to_thread(_likeness, take, reference) if reference else None
-            heard = await self._hear(take)
+            heard = await self._hear(take, words)
         told: dict[str, object] = {"similarity": likeness, "heard": heard}
         if heard is None:
             return told | {"word_error_rate": None, "not_heard": None, "not_written": None}
         return told | await asyncio.to_thread(_errors, words, heard)
 
-    async def _hear(self, take: AudioClip) -> str | None:
+    async def _hear(self, take: AudioClip, words: str) -> str | None:
         """The words, piece by piece: between two pieces somebody else's question is heard."""
         heard = []
         for piece in pieces(take, _PIECE_S):
             try:
-                heard.append(await self._engine.hear(piece, "auto"))
+                heard.append(await self._ears.hear(piece, words))
             except EngineFailed:
                 return None
         return None if None in heard else " ".join(filter(None, heard))

@@ -9,8 +9,8 @@ import soundfile
 from fastapi import APIRouter, Depends, File, Form, Request, Response, UploadFile
 
 from backend.contract.media import AudioClip
+from backend.engines.ears import Ears
 from backend.media.limits import MediaLimits
-from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.errors import ApiError
 from backend.speech_api.guards import guarded, owner_of
 from backend.speech_api.judging import LONGEST_S, Judge
@@ -28,16 +28,16 @@ _LONGEST_FILE_S = 1800  # a text of 20,000 characters takes some 1400 s
 _FILE_BYTES = _LONGEST_FILE_S * 48_000 + 100_000  # the app's own takes are PCM16 at 24 kHz
 
 
-def make_take_router(engine: EngineThread, library: VoiceLibrary, max_chars: int) -> APIRouter:
+def make_take_router(ears: Ears, library: VoiceLibrary, max_chars: int) -> APIRouter:
     """The routes that take in what the speech route has made.
 
     Args:
-        engine: Hears what is said in a take, where it can.
+        ears: Hear what is said in a take, where they can.
         library: The kept voices, which a take is compared with.
         max_chars: Longest text of a take, in characters.
     """
     router = APIRouter(prefix="/v1/audio/takes", route_class=guarded(_FILE_BYTES + 12 * max_chars))
-    judge = Judge(engine)
+    judge = Judge(ears)
     packing = asyncio.Lock()  # of a long take it holds half a gigabyte
     judged = MediaLimits(max_audio_s=LONGEST_S, max_video_s=LONGEST_S, max_bytes=_FILE_BYTES)
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, File, Form, Response, UploadFile
 from pydantic import BaseModel, ConfigDict
 
 from backend.contract.voice import VoiceMode
+from backend.engines.ears import Ears
 from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.checking import Checker
@@ -36,19 +37,20 @@ class VoiceChange(BaseModel):
 
 
 def make_voice_router(
-    engine: EngineThread, library: VoiceLibrary, limits: MediaLimits
+    engine: EngineThread, ears: Ears, library: VoiceLibrary, limits: MediaLimits
 ) -> APIRouter:
     """The routes that check, keep, list, change and delete voices.
 
     Args:
-        engine: Has voices of its own, and hears what is said in a clip.
+        engine: Has voices of its own.
+        ears: Hear what is said in a clip, where they can.
         library: The kept voices.
         limits: Bounds of a clip that is sent in.
     """
     router = APIRouter(
         prefix="/v1/audio/voices", route_class=guarded(limits.max_bytes + _FIELDS_BYTES)
     )
-    checker = Checker(engine)
+    checker = Checker(engine, ears)
 
     @router.get("")
     async def voices(owner: Owner) -> Told:

@@ -25,6 +25,7 @@ from backend.contract.errors import TurnRefused
 from backend.contract.events import SpeechChunk
 from backend.contract.voice import VoiceControls, VoiceMode
 from backend.conversation.registry import SessionRegistry
+from backend.engines.ears import Ears
 from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.errors import answer_errors
@@ -34,6 +35,7 @@ from backend.speech_api.routes import make_speech_router
 from backend.speech_api.use_routes import make_use_router
 from backend.speech_api.voice_routes import make_voice_router
 from backend.voices.library import VoiceLibrary
+from tests.engines.embedded.doubles import FakeRecognizer
 from tests.realtime.sounds import QUESTION
 from tests.scripted_engine import RATE, ScriptedEngine, die, hang, tone
 from tests.serving import run_app
@@ -76,7 +78,11 @@ def url(engine, tmp_path):
 
     app = FastAPI(lifespan=run_engine)
     app.include_router(make_speech_router(thread, library, MAX_CHARS))
-    app.include_router(make_voice_router(thread, library, MediaLimits(300, 600, 2_000_000)))
+    app.include_router(
+        make_voice_router(
+            thread, Ears(thread, FakeRecognizer()), library, MediaLimits(300, 600, 2_000_000)
+        )
+    )
     app.include_router(make_use_router(thread, library, SessionRegistry(thread.submit)))
     answer_errors(app)
     with run_app(app) as address:

@@ -13,6 +13,7 @@ import pytest
 import soundfile
 from fastapi import FastAPI
 
+from backend.engines.ears import Ears
 from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.errors import answer_errors
@@ -23,6 +24,7 @@ from backend.speech_api.voice_routes import make_voice_router
 from backend.speech_api.whole_file import FileFormat
 from backend.voices.library import VoiceLibrary
 from backend.voices.watermark import watermarked
+from tests.engines.embedded.doubles import FakeRecognizer
 from tests.realtime.sounds import QUESTION
 from tests.scripted_engine import RATE, ScriptedEngine, say, tone
 from tests.serving import run_app
@@ -36,7 +38,12 @@ def engine():
 
 
 @pytest.fixture
-async def http(engine, tmp_path):
+def recognizer():
+    return FakeRecognizer((SAID,))
+
+
+@pytest.fixture
+async def http(engine, recognizer, tmp_path):
     thread = EngineThread(lambda: engine)
     library = VoiceLibrary(tmp_path, tuple)
 
@@ -45,11 +52,13 @@ async def http(engine, tmp_path):
         thread.start()
         yield
         thread.close()
+        ears.close()
         library.close()
 
     app = FastAPI(lifespan=run_engine)
-    app.include_router(make_take_router(thread, library, 1000))
-    app.include_router(make_voice_router(thread, library, MediaLimits(300, 600, 2_000_000)))
+    ears = Ears(thread, recognizer)
+    app.include_router(make_take_router(ears, library, 1000))
+    app.include_router(make_voice_router(thread, ears, library, MediaLimits(300, 600, 2_000_000)))
     answer_errors(app)
     with run_app(app) as url:
         async with httpx.AsyncClient(base_url=f"{url}/v1/audio", timeout=30) as client:
@@ -142,9 +151,15 @@ async def test_the_take_of_a_copied_voice_is_compared_with_its_recording(http):
     assert other["similarity"] < 0.5
 
 
-async def test_an_engine_without_ears_says_nothing_about_the_words(http, engine):
+async def test_the_words_are_heard_also_where_the_engine_only_speaks(http, engine):
     engine.hears_ahead = False
-    told = await judged(http, spoken_question())
+    told = await judged(http, spoken_question(), "What is the biggest ocean on earth?")
+    assert (told["heard"], told["not_heard"]) == (SAID, ["biggest"])
+
+
+async def test_nothing_is_said_about_words_that_nothing_here_hears(http, engine):
+    engine.hears_ahead = False
+    told = await judged(http, spoken_question(), "世界上最大的海洋是哪个？")
     assert (told["heard"], told["word_error_rate"]) == (None, None)
 
 

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from backend.engines.ears import Ears
 from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.errors import answer_errors
@@ -19,6 +20,7 @@ from backend.speech_api.voice_routes import make_voice_router
 from backend.speech_api.zip_routes import make_zip_router
 from backend.voices.library import VoiceLibrary
 from backend.voices.portable import MANIFEST
+from tests.engines.embedded.doubles import FakeRecognizer
 from tests.scripted_engine import ScriptedEngine
 from tests.serving import run_app
 from tests.voices.test_library import a_clip, a_copy
@@ -46,7 +48,11 @@ async def http(library):
 
     app = FastAPI(lifespan=run_engine)
     app.include_router(make_zip_router(library, MAX_BYTES))
-    app.include_router(make_voice_router(thread, library, MediaLimits(300, 600, MAX_BYTES)))
+    app.include_router(
+        make_voice_router(
+            thread, Ears(thread, FakeRecognizer()), library, MediaLimits(300, 600, MAX_BYTES)
+        )
+    )
     answer_errors(app)
     with run_app(app) as url:
         async with httpx.AsyncClient(base_url=f"{url}/v1/audio/voices", timeout=30) as client:
