@@ -20,6 +20,8 @@ from backend.contract.events import (
     SpeechChunk,
     TurnEnd,
 )
+from backend.contract.tasks import task_kind
+from backend.contract.turn import Turn
 from backend.runtime.turn_stream import EventStream
 
 log = logging.getLogger(__name__)
@@ -157,8 +159,7 @@ class TurnRunner:
                 return []
             return [Silence(turn_id=turn_id, reason="The assistant had nothing to say.")]
         explained = any(code.startswith("speech_") for code in progress.notices)
-        wanted = self._stream.turn.settings.spoken
-        if progress.first_sound_at is not None or explained or not wanted:
+        if progress.first_sound_at is not None or explained or not _speaks(self._stream.turn):
             return []
         text = "There is no sound for this reply; the text is complete."
         return [Notice(turn_id=turn_id, code="speech_missing", text=text)]
@@ -170,3 +171,9 @@ class TurnRunner:
             message=message,
             metrics=progress.metrics(),
         )
+
+
+def _speaks(turn: Turn) -> bool:
+    """Whether the reply is to be spoken too."""
+    task = turn.task
+    return turn.settings.spoken and (task is None or task_kind(task.task, task.variant).speaks)

@@ -19,6 +19,7 @@ from backend.contract.events import (
     SpeechChunk,
     TurnEnd,
 )
+from backend.contract.tasks import TaskRequest
 from backend.contract.turn import Turn
 from backend.runtime import turn_runner
 from backend.runtime.engine_thread import EngineThread
@@ -79,6 +80,13 @@ async def test_text_without_sound_is_answered_and_says_so(start):
     events = await run(start(ScriptedEngine(say("Only text.", chunks=0))))
     assert [e.code for e in events if isinstance(e, Notice)] == ["speech_missing"]
     assert events[-1].outcome is Outcome.ANSWERED
+
+
+async def test_a_task_that_is_only_written_misses_no_sound(start):
+    thread = start(ScriptedEngine(say("Only text.", chunks=0)))
+    task = TaskRequest("text_dialogue_sft_multiturn", text="Hi")
+    events = await collect(thread.submit(Turn(session_id="a", generation=1, task=task)))
+    assert not [event for event in events if isinstance(event, Notice)]
 
 
 async def test_a_turn_that_raises_fails_alone_and_the_next_is_answered(start):

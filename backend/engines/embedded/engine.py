@@ -13,8 +13,8 @@ from backend.contract.errors import EngineFailed
 from backend.contract.events import Event
 from backend.contract.media import AudioClip
 from backend.contract.turn import Turn
-from backend.contract.voice import VoiceControls
 from backend.engines.embedded import models
+from backend.engines.embedded.abilities import abilities_of
 from backend.engines.embedded.chat import LlamaChat
 from backend.engines.embedded.crew import Crew
 from backend.engines.embedded.door import check_length, check_turn
@@ -27,13 +27,8 @@ from backend.engines.embedded.turn_work import TurnWork
 from backend.engines.embedded.voice import PiperSpeaker
 from backend.engines.events import Emit, events_of
 from backend.engines.failures import plainly
+from backend.engines.task_turns import TaskWork, as_turn
 from backend.settings import Settings
-
-_SUMMARY = (
-    "Small models on the CPU, without a network. It hears and speaks, but its answers are simple"
-    " and often wrong."
-)
-_NOTES_SUMMARY = " It does not see pictures: it gets notes on their text, colours and motion."
 
 
 class EmbeddedEngine:
@@ -85,11 +80,11 @@ class EmbeddedEngine:
             StageFailed: A model is missing or cannot be loaded, in plain words.
         """
         await load_models(self._crew, progress)
-        self._capabilities = self._describe()
+        self._capabilities = abilities_of(self._crew)
         progress(1.0, "Ready")
 
     async def run(self, turn: Turn) -> AsyncIterator[Event]:
-        """Work on one turn.
+        """Work on one turn; a task is made an ordinary one.
 
         Yields:
             Every event but ``TurnEnd``. ``hear`` starts with sound alone, ``speak`` with the
@@ -102,6 +97,8 @@ class EmbeddedEngine:
         """
         if self._closed:
             raise EngineFailed("The engine is closed.")
+        if turn.task is not None:
+            turn = as_turn(turn, turn.task, self.capabilities)
         check_turn(turn, self.capabilities, self._crew.chat.context)
         self._turns += 1
         try:
@@ -174,23 +171,14 @@ class EmbeddedEngine:
         await self._crew.close()
 
     async def _work(self, turn: Turn, fits: Fits, emit: Emit) -> None:
-        await TurnWork(turn, self._crew, fits, emit).run()
+        async def answer(turn: Turn) -> None:
+            await TurnWork(turn, self._crew, fits, emit).run()
+
+        if turn.task is None:
+            await answer(turn)
+        else:
+            await TaskWork(turn, turn.task, self.hear, answer, emit).run()
 
     def _room_beside(self, reply_tokens: int) -> Fits:
         chat = self._crew.chat
         return lambda messages: chat.fits(messages, chat.context - reply_tokens)
-
-    def _describe(self) -> Capabilities:
-        crew = self._crew
-        sees = crew.chat.sees_pictures
-        return Capabilities(
-            name="Embedded",
-            summary=_SUMMARY if sees else _SUMMARY + _NOTES_SUMMARY,
-            sees_pictures=sees,
-            languages=crew.recognizer.languages,
-            voice=VoiceControls(
-                speakers=(crew.voice.name,), changes_speed=True, changes_pitch=True
-            ),
-            sample_rate=crew.voice.sample_rate,
-            recites=True,
-        )
