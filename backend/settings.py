@@ -87,7 +87,12 @@ class Settings(BaseSettings):
         default_factory=dict,
         description="Sampling parameters of the omni engine to change, as JSON by stage name:"
         ' {"think": {"temperature": 0.2}}. Stages: hear, think, speak, sound; qwen3_tts.yaml'
-        " has the last two.",
+        " has the last two, mimo_audio.yaml think and sound.",
+    )
+    tokenizer: str = Field(
+        default_factory=lambda: os.environ.get("MIMO_AUDIO_TOKENIZER_PATH", ""),
+        description="Folder or hub name of MiMo-Audio's audio tokenizer, instead of the deploy"
+        " file's; MIMO_AUDIO_TOKENIZER_PATH is taken too.",
     )
     stage_timeout_s: int = Field(
         900, gt=0, description="Seconds that one stage of the omni engine may take to start."

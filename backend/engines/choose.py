@@ -52,6 +52,7 @@ def _omni(settings: Settings) -> Callable[[], Engine]:
             sampling=settings.sampling,
             stage_timeout_s=settings.stage_timeout_s,
             log_stats=settings.log_stats,
+            tokenizer=settings.tokenizer,
         )
         return OmniEngine(launch)
 

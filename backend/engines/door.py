@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from backend.contract.engine import Capabilities
 from backend.contract.errors import Field, TurnRefused
 from backend.contract.media import AudioClip, VideoFrames
+from backend.contract.tasks import TaskRequest, task_kind
 from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceControls
 
@@ -51,6 +53,17 @@ def check_script(turn: Turn, *, recites: bool = True) -> None:
         raise TurnRefused("script_and_question", "Send a text to speak or a question, not both.")
     if not any(character.isalnum() for character in turn.script):
         raise TurnRefused("nothing_to_say", "There are no words to speak in this text.", Field.TEXT)
+
+
+def check_task(task: TaskRequest, capabilities: Capabilities) -> None:
+    """Refuse a task of a kind that the engine does not do.
+
+    Raises:
+        TurnRefused: ``unknown_task``, ``unknown_variant`` or ``task_not_offered``.
+    """
+    task_kind(task.task, task.variant)
+    if task.task not in capabilities.tasks:
+        raise TurnRefused("task_not_offered", capabilities.no_other_tasks, Field.SETTINGS)
 
 
 def check_pitch(settings: TurnSettings, controls: VoiceControls) -> None:

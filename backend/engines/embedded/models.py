@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from backend.engines.failures import ModelMissing
+from backend.engines.hub import not_available, snapshot
 
 
 def find_recognizer(name: str) -> Path:
@@ -20,7 +21,7 @@ def find_recognizer(name: str) -> Path:
     if Path(name).is_dir():
         return Path(name)
     repository = name if "/" in name else f"Systran/faster-whisper-{name}"
-    return _snapshot(repository)
+    return snapshot(repository)
 
 
 def find_chat_model(name: str) -> Path:
@@ -86,22 +87,4 @@ def _download(repository: str, filename: str) -> Path:
     try:
         return Path(hf_hub_download(repository, filename))
     except Exception as error:
-        raise ModelMissing(_not_available(f"{repository}/{filename}")) from error
-
-
-def _snapshot(repository: str) -> Path:
-    from huggingface_hub import snapshot_download
-
-    with suppress(Exception):  # not cached; the network is asked only then
-        return Path(snapshot_download(repository, local_files_only=True))
-    try:
-        return Path(snapshot_download(repository))
-    except Exception as error:
-        raise ModelMissing(_not_available(repository)) from error
-
-
-def _not_available(name: str) -> str:
-    return (
-        f"The model {name} is not on this machine and could not be downloaded."
-        " Check the name and the network, or give a local path."
-    )
+        raise ModelMissing(not_available(f"{repository}/{filename}")) from error

@@ -12,7 +12,7 @@ from backend.contract.media import VideoFrames
 from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceControls, VoiceMode, VoiceSpec
 from backend.conversation.languages import language_name
-from backend.engines.door import check_audio, check_frames, check_pitch, check_script
+from backend.engines.door import check_audio, check_frames, check_pitch, check_script, check_task
 from backend.engines.omni.checkpoint import speaker_name
 
 MAX_REPLY_TOKENS = 2048
@@ -32,20 +32,27 @@ def check_turn(turn: Turn, capabilities: Capabilities) -> None:
     """Refuse a turn that cannot be worked on.
 
     Raises:
-        TurnRefused: ``only_scripts``, ``empty_turn``, ``audio_empty``, ``audio_format``,
-            ``audio_not_finite``, ``frames_format``, ``unknown_language``, ``reply_tokens``,
-            ``seed``, ``temperature``, or one of ``check_script``, ``check_pitch`` and
-            ``check_voice``.
+        TurnRefused: ``only_scripts``, ``only_tasks``, ``empty_turn``, ``audio_empty``,
+            ``audio_format``, ``audio_not_finite``, ``frames_format``, ``unknown_language``,
+            ``reply_tokens``, ``seed``, ``temperature``, or one of ``check_task``,
+            ``check_script``, ``check_pitch`` and ``check_voice``.
     """
+    _check_sampling(turn.settings)
+    check_pitch(turn.settings, capabilities.voice)
+    if turn.task is not None:
+        check_task(turn.task, capabilities)
+        _check_length(turn.settings)
+        return
     if turn.script:
         check_script(turn, recites=capabilities.recites)
     elif capabilities.answers:
         _check_question(turn, capabilities)
-    else:
+    elif capabilities.recites:
         text = "This engine speaks texts as they are, and answers no questions."
         raise TurnRefused("only_scripts", text)
-    _check_sampling(turn.settings)
-    check_pitch(turn.settings, capabilities.voice)
+    else:
+        text = "This engine works on tasks, and holds no calls: use the Tasks tab."
+        raise TurnRefused("only_tasks", text)
     check_voice(turn.settings.voice, capabilities.voice)
 
 
@@ -70,6 +77,10 @@ def _check_question(turn: Turn, capabilities: Capabilities) -> None:
     if settings.language not in capabilities.languages:
         text = f"This engine does not understand {language_name(settings.language)} speech."
         raise TurnRefused("unknown_language", text, Field.SETTINGS)
+    _check_length(settings)
+
+
+def _check_length(settings: TurnSettings) -> None:
     if not 1 <= settings.max_reply_tokens <= MAX_REPLY_TOKENS:
         text = f"The longest reply must lie between 1 and {MAX_REPLY_TOKENS} tokens."
         raise TurnRefused("reply_tokens", text, Field.SETTINGS)

@@ -18,6 +18,8 @@ from backend.engines.ending import stopped
 from backend.engines.events import Emit, events_of
 from backend.engines.omni.door import check_turn
 from backend.engines.omni.launch import Launch
+from backend.engines.omni.mimo.pipeline import MimoPipeline
+from backend.engines.omni.mimo.work import TaskWork
 from backend.engines.omni.pipeline import Pipeline
 from backend.engines.omni.prompts import heard_words
 from backend.engines.omni.speech import recite
@@ -31,18 +33,21 @@ if TYPE_CHECKING:
 
 
 class OmniEngine:
-    """Hears, looks, thinks and speaks with AURA, or speaks texts with Qwen3-TTS alone."""
+    """Hears, looks, thinks and speaks with AURA, or does what another pipeline can.
+
+    Qwen3-TTS alone speaks texts; MiMo-Audio works on tasks.
+    """
 
     def __init__(self, launch: Launch) -> None:
         """Take what starts the pipeline; ``load`` starts it."""
         self._launch = launch
         self._omni: StagedOmni | None = None
-        self._pipeline: SpeechPipeline | None = None
+        self._pipeline: SpeechPipeline | MimoPipeline | None = None
         self._capabilities: Capabilities | None = None
         self._closing = asyncio.Event()
 
     @property
-    def pipeline(self) -> SpeechPipeline:
+    def pipeline(self) -> SpeechPipeline | MimoPipeline:
         """The running pipeline.
 
         Raises:
@@ -120,7 +125,7 @@ class OmniEngine:
         return heard_words(written)
 
     async def _work(self, turn: Turn, emit: Emit) -> None:
-        working = asyncio.create_task(self._answer_or_recite(turn, emit))
+        working = asyncio.create_task(self._work_on(turn, emit))
         closing = asyncio.create_task(self._closing.wait())
         try:
             # Nobody answers a request of an engine that is shut down for another turn's sake.
@@ -132,9 +137,13 @@ class OmniEngine:
             await stopped(working)
             await stopped(closing)
 
-    async def _answer_or_recite(self, turn: Turn, emit: Emit) -> None:
+    async def _work_on(self, turn: Turn, emit: Emit) -> None:
+        pipeline = self.pipeline
+        if isinstance(pipeline, MimoPipeline):
+            await TaskWork(turn, pipeline, emit).run()
+            return
         if turn.script:
-            await recite(turn, self.pipeline, emit)
+            await recite(turn, pipeline, emit)
             return
         work = TurnWork(turn, self._aura, emit)
         await work.run()

@@ -21,6 +21,8 @@ from backend.engines.omni.checkpoint import read_checkpoint
 from backend.engines.omni.doctor.deploy_file import ProfileProblem
 from backend.engines.omni.doctor.profile import Profile, read_profile
 from backend.engines.omni.doctor.stage_plan import PIPELINES
+from backend.engines.omni.mimo import audio_tokenizer
+from backend.engines.omni.mimo.pipeline import MimoPipeline
 from backend.engines.omni.pipeline import Pipeline
 from backend.engines.omni.sampling import Overrides, stage_params
 from backend.engines.omni.speech_pipeline import SpeechPipeline
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from backend.engines.omni.staged import StagedOmni
 
 _log = logging.getLogger(__name__)
+
+MIMO = "mimo_audio"
 
 _TELL_EVERY_S = 1.0
 _STOP_TIMEOUT_S = 4.0
@@ -52,6 +56,7 @@ class Launch:
         deploy_config: The deploy file.
         models: Models to run instead of the file's, by stage number.
         sampling: Sampling parameters to change, by stage name.
+        tokenizer: Folder or hub name of MiMo-Audio's audio tokenizer, instead of the file's.
         stage_timeout_s: Seconds that one stage may take to start.
         log_stats: Whether vLLM-Omni logs its own statistics.
     """
@@ -61,7 +66,9 @@ class Launch:
     sampling: Overrides = field(default_factory=dict)
     stage_timeout_s: int = 900
     log_stats: bool = False
+    tokenizer: str = ""
     _starting: asyncio.Task[StagedOmni] | None = None
+    _profile: Profile | None = None
 
     async def start(self, progress: Progress) -> StagedOmni:
         """Start the stages' processes and load their models.
@@ -78,6 +85,7 @@ class Launch:
             raise LaunchFailed(str(problem)) from problem
         for doubt in profile.doubts:
             _log.warning("%s: %s", self.deploy_config, doubt)
+        self._profile = profile
         started = time.monotonic()
         self._starting = asyncio.create_task(asyncio.to_thread(self._make, profile))
         while not self._starting.done():
@@ -91,12 +99,18 @@ class Launch:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
             raise LaunchFailed(f"The pipeline did not start: {reason}") from error
 
-    def pipeline(self, omni: StagedOmni) -> SpeechPipeline:
+    def pipeline(self, omni: StagedOmni) -> SpeechPipeline | MimoPipeline:
         """The running pipeline with the parameters of this launch: a ``Pipeline`` for AURA."""
         configs = [config.model_config for config in omni.engine.stage_vllm_configs]
+        defaults = omni.default_sampling_params_list
+        if self._profile is not None and self._profile.pipeline == MIMO:
+            names = [role.value for role in PIPELINES[MIMO]]
+            params = stage_params(defaults, self.sampling, names)
+            context = int(configs[0].max_model_len)
+            return MimoPipeline(omni, params, context, self.sampling.get(names[0]))
         talker = configs[-2]
         checkpoint = read_checkpoint(str(talker.model), talker.hf_config)
-        params = stage_params(omni.default_sampling_params_list, self.sampling)
+        params = stage_params(defaults, self.sampling)
         if len(configs) == len(PIPELINES["qwen3_tts"]):
             return SpeechPipeline(omni, checkpoint, params)
         return Pipeline(omni, checkpoint, params, context=int(configs[1].max_model_len))
@@ -117,6 +131,8 @@ class Launch:
     def _make(self, profile: Profile) -> Any:
         for name, value in _ENVIRONMENT.items():
             os.environ.setdefault(name, value)
+        if profile.pipeline == MIMO:
+            audio_tokenizer.set_up(self.tokenizer or profile.tokenizer, profile.tokenizer_device)
         from backend.engines.omni.staged import StagedOmni
 
         with tempfile.TemporaryDirectory() as folder:

@@ -10,6 +10,9 @@ import numpy as np
 from backend.contract.events import Stage, StageTiming
 from backend.contract.media import Samples
 
+_UNTOLD_RATE = 24_000
+"""Of MiMo-Audio, whose outputs do not name it."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StageOutput:
@@ -17,6 +20,8 @@ class StageOutput:
 
     Attributes:
         text: The next words, of a stage that writes.
+        token_ids: Their tokens.
+        finish: Why the stage that writes has ended, such as ``length``; empty until then.
         pcm: Shape ``(N,)``, float32 mono, the next sound, of the stage that sounds.
         sample_rate: Its rate, in hertz; 0 without sound.
         metrics: What the engine measured so far, by stage number.
@@ -24,6 +29,8 @@ class StageOutput:
     """
 
     text: str = ""
+    token_ids: tuple[int, ...] = ()
+    finish: str = ""
     pcm: Samples = field(default_factory=lambda: np.zeros(0, np.float32))
     sample_rate: int = 0
     metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -31,7 +38,10 @@ class StageOutput:
 
 
 def read_output(output: Any) -> StageOutput:
-    """Read an ``OmniRequestOutput`` whose outputs are deltas."""
+    """Read an ``OmniRequestOutput`` whose outputs are deltas.
+
+    A reply without any sound still ends with an output for it, which holds none.
+    """
     metrics = (output.metrics or {}).get("stage_metrics", {})
     durations = output.stage_durations or {}
     waited = sum(durations.get(key, 0.0) for key in ("queue_wait_ms", "preprocess_ms")) / 1000
@@ -39,9 +49,17 @@ def read_output(output: Any) -> StageOutput:
         return StageOutput(metrics=metrics, waited_s=waited)
     completion = output.outputs[0]
     sound = getattr(completion, "multimodal_output", None) or {}
+    if output.final_output_type == "audio" and sound.get("audio") is None:
+        return StageOutput(metrics=metrics, waited_s=waited)
     if "audio" not in sound:
-        return StageOutput(text=completion.text or "", metrics=metrics, waited_s=waited)
-    rate = sound["sr"]
+        return StageOutput(
+            text=completion.text or "",
+            token_ids=tuple(completion.token_ids or ()),
+            finish=completion.finish_reason or "",
+            metrics=metrics,
+            waited_s=waited,
+        )
+    rate = sound.get("sr", _UNTOLD_RATE)
     return StageOutput(
         pcm=_samples(sound["audio"]),
         sample_rate=int(rate.item() if hasattr(rate, "item") else rate),

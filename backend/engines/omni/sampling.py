@@ -26,7 +26,9 @@ Overrides = Mapping[str, Mapping[str, Any]]
 """Fields of vLLM's ``SamplingParams`` by stage name."""
 
 
-def stage_params(defaults: Sequence[Any], overrides: Overrides) -> list[Any]:
+def stage_params(
+    defaults: Sequence[Any], overrides: Overrides, names: Sequence[str] = STAGES
+) -> list[Any]:
     """The parameters of every turn.
 
     Outputs are deltas, whatever the deploy file says, and AURA's special tokens are kept, so that
@@ -35,25 +37,26 @@ def stage_params(defaults: Sequence[Any], overrides: Overrides) -> list[Any]:
     Args:
         defaults: One ``SamplingParams`` a stage, from the deploy file.
         overrides: Fields to change, by stage name.
+        names: Names of the stages, the last of which are there.
 
     Raises:
         ValueError: There is no such stage or field, or a value is out of bounds.
     """
     from vllm.sampling_params import RequestOutputKind
 
-    stages = STAGES[-len(defaults) :]
+    stages = names[-len(defaults) :]
     if unknown := set(overrides) - set(stages):
         raise ValueError(f"There is no stage {', '.join(sorted(unknown))}: use {stages}.")
     params = []
     for name, default in zip(stages, defaults, strict=True):
         fixed = {"output_kind": RequestOutputKind.DELTA}
-        params.append(_changed(default, {**overrides.get(name, {}), **fixed}))
-    if "think" not in stages:
+        params.append(changed(default, {**overrides.get(name, {}), **fixed}))
+    if stages != STAGES:
         return params
     thinking = params[1]
     stops = [*(thinking.stop_token_ids or ()), SILENT_ID]
     changes = {"skip_special_tokens": False, "stop_token_ids": list(dict.fromkeys(stops))}
-    params[1] = _changed(thinking, changes)
+    params[1] = changed(thinking, changes)
     return params
 
 
@@ -61,7 +64,7 @@ def for_reply(params: Sequence[Any], max_reply_tokens: int) -> list[Any]:
     """The same for one turn, whose reply is at most ``max_reply_tokens`` long."""
     fewest = min(params[1].min_tokens, max_reply_tokens)
     lengths = {"max_tokens": max_reply_tokens, "min_tokens": fewest}
-    return [params[0], _changed(params[1], lengths), *params[2:]]
+    return [params[0], changed(params[1], lengths), *params[2:]]
 
 
 def for_look(params: Sequence[Any]) -> list[Any]:
@@ -80,7 +83,7 @@ def for_speech(params: Sequence[Any], talker: int, words: str, settings: TurnSet
         changes |= {"seed": settings.seed, "extra_args": drawn}
     if settings.temperature is not None:
         changes["temperature"] = settings.temperature
-    return [*params[:talker], _changed(own, changes), *params[talker + 1 :]]
+    return [*params[:talker], changed(own, changes), *params[talker + 1 :]]
 
 
 def speech_limit_s(words: str) -> float:
@@ -88,7 +91,12 @@ def speech_limit_s(words: str) -> float:
     return _LEAST_SPEECH_S + _SPEECH_S_A_CHARACTER * len(words)
 
 
-def _changed(params: Any, changes: Mapping[str, Any]) -> Any:
+def changed(params: Any, changes: Mapping[str, Any]) -> Any:
+    """``SamplingParams`` with some fields changed.
+
+    Raises:
+        ValueError: There is no such field, or a value is out of bounds.
+    """
     import msgspec
 
     try:

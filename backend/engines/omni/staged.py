@@ -12,11 +12,11 @@ It fills two seams that vLLM-Omni leaves to its duplex engine, ``_create_engine`
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from vllm_omni.engine.async_omni_engine import AsyncOmniEngine
@@ -32,7 +32,10 @@ _ENDS_WITH = {4: TRANSCRIPT, 3: TEXT, 2: AUDIO}
 
 
 class StagedOmni(AsyncOmni):
-    """AURA, in which each part can be asked for by itself, or Qwen3-TTS, which is its last part."""
+    """AURA, in which each part can be asked for by itself, or a pipeline of two stages.
+
+    That is Qwen3-TTS, which is AURA's last part, or MiMo-Audio.
+    """
 
     engine: StagedEngine
 
@@ -40,7 +43,12 @@ class StagedOmni(AsyncOmni):
         return StagedEngine(**options)
 
     def run(
-        self, first_stage: int, prompt: dict[str, Any], request_id: str, params: Sequence[Any]
+        self,
+        first_stage: int,
+        prompt: dict[str, Any],
+        request_id: str,
+        params: Sequence[Any],
+        ends_with: Sequence[str] = (),
     ) -> AsyncGenerator[Any]:
         """Run the stages from ``first_stage`` on: 0 of AURA to hear, 1 to think, 2 to speak.
 
@@ -49,15 +57,17 @@ class StagedOmni(AsyncOmni):
             prompt: The input of that very stage.
             request_id: A name of its own; ``abort`` takes it.
             params: Sampling parameters, one for each stage of the pipeline.
+            ends_with: Kinds of output that are wanted; by default the one that comes next.
 
         Yields:
-            ``OmniRequestOutput`` of the one stage that ends the request.
+            ``OmniRequestOutput`` of the stages whose outputs are wanted.
         """
+        next_output = _ENDS_WITH[len(self.engine.stage_clients) - first_stage]
         outputs: AsyncGenerator[Any] = self.generate(
             {**prompt, _FIRST_STAGE: first_stage},
             request_id=request_id,
             sampling_params_list=params,
-            output_modalities=[_ENDS_WITH[len(self.engine.stage_clients) - first_stage]],
+            output_modalities=list(ends_with or [next_output]),
         )
         return outputs
 
@@ -87,7 +97,8 @@ class StagedEngine(AsyncOmniEngine):
 
     def _initialize_stages(self, stage_init_timeout: int) -> None:
         super()._initialize_stages(stage_init_timeout)
-        self._adding: dict[int, threading.Lock] = defaultdict(threading.Lock)
+        self._adding: dict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._dropped: set[asyncio.Task[None]] = set()
         if _ENDS_WITH[len(self.stage_clients)] != TRANSCRIPT:
             return
         # The words that were heard are an output too: the page shows them.
@@ -104,23 +115,26 @@ class StagedEngine(AsyncOmniEngine):
     async def add_request_async(self, *args: Any, **options: Any) -> None:
         """Add a request; the reading of sound and pictures does not hold up the event loop.
 
-        A cancelled call still waits for the request to be in, so that it can be aborted.
+        Requests for one stage are read one after the other: vLLM sends a picture once and then
+        only its name, so the first request to hold it has to reach the stage first. A cancelled
+        call returns at once, for a long clip takes many seconds. If it is being read, it still
+        goes in, since later ones rely on what it has sent, and is aborted then.
         """
-        adding = asyncio.ensure_future(asyncio.to_thread(self.add_request, *args, **options))
+        lock = self._adding[_first_stage(options.get("prompt"))]
+        await lock.acquire()
+        adding = asyncio.create_task(asyncio.to_thread(self.add_request, *args, **options))
+        adding.add_done_callback(lambda _: lock.release())
         try:
             await asyncio.shield(adding)
         except asyncio.CancelledError:
-            await asyncio.wait({adding})
+            self._dropped.add(adding)
+            adding.add_done_callback(partial(self._drop, options["request_id"]))
             raise
 
-    def add_request(self, *args: Any, **options: Any) -> None:
-        """Add a request. Those for one stage come one after the other.
-
-        vLLM sends a picture once and then only its name, so the first request to hold it has to
-        reach the stage first.
-        """
-        with self._adding[_first_stage(options.get("prompt"))]:
-            super().add_request(*args, **options)
+    def _drop(self, request_id: str, added: asyncio.Task[None]) -> None:
+        self._dropped.discard(added)
+        if not added.cancelled() and added.exception() is None:
+            self.abort([request_id])
 
     def _build_add_request_message(
         self, request_id: str, prompt: Any, *args: Any, **options: Any

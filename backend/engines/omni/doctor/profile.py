@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from backend.engines.omni.doctor.deploy_file import ProfileProblem, read_deploy_file
-from backend.engines.omni.doctor.stage_plan import PIPELINES, Role, StagePlan, plan_stage
+from backend.engines.omni.doctor.mimo_limits import limit_doubts
+from backend.engines.omni.doctor.stage_plan import (
+    MIMO,
+    PIPELINES,
+    StagePlan,
+    checked_device,
+    plan_stage,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +31,9 @@ class Profile:
         hosts: Stages of each host, when they run on several.
         stages: Its stages, by number.
         doubts: What looks wrong in it, in plain words.
+        tokenizer: Folder or hub name of the audio tokenizer that MiMo-Audio needs beside its model.
+        tokenizer_device: Where all copies of that run, as ``cpu`` or ``cuda:1``; empty for where
+            vLLM-Omni puts each.
     """
 
     path: Path
@@ -34,6 +44,8 @@ class Profile:
     hosts: Mapping[str, tuple[int, ...]]
     stages: tuple[StagePlan, ...]
     doubts: tuple[str, ...]
+    tokenizer: str = ""
+    tokenizer_device: str = ""
 
     @property
     def model(self) -> str:
@@ -67,7 +79,7 @@ def read_profile(path: Path) -> Profile:
     pipeline = str(deploy.get("pipeline") or "not named")
     roles = PIPELINES.get(pipeline)
     if roles is None:
-        known = " and ".join(PIPELINES)
+        known = _listed(PIPELINES)
         raise ProfileProblem(f"The pipeline of {path} is {pipeline}; this engine runs {known}.")
     if sorted(entry["stage_id"] for entry in deploy["stages"]) != list(range(len(roles))):
         numbers = _listed(range(len(roles)))
@@ -79,11 +91,24 @@ def read_profile(path: Path) -> Profile:
         hosts = {str(host): tuple(map(int, on)) for host, on in (about.get("hosts") or {}).items()}
         card_bytes = int(about.get("card_mib", 0)) << 20
         sessions = int(about.get("sessions", 0))
+        doubts = (*doubts, *_wiring_doubts(deploy, stages))
+        if pipeline == MIMO:
+            doubts = (*doubts, *limit_doubts(deploy, stages))
+        tokenizer_device = checked_device(about.get("tokenizer_device"))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ProfileProblem(f"{path} has a value of the wrong kind: {error}.") from None
-    doubts = (*doubts, *_wiring_doubts(deploy, stages))
-    card = str(about.get("card", ""))
-    return Profile(path, pipeline, card, card_bytes, sessions, hosts, tuple(stages), doubts)
+    return Profile(
+        path=path,
+        pipeline=pipeline,
+        card=str(about.get("card", "")),
+        card_bytes=card_bytes,
+        sessions=sessions,
+        hosts=hosts,
+        stages=tuple(stages),
+        doubts=doubts,
+        tokenizer=str(about.get("tokenizer") or ""),
+        tokenizer_device=tokenizer_device,
+    )
 
 
 def _wiring_doubts(deploy: Mapping[str, Any], stages: list[StagePlan]) -> list[str]:
@@ -93,8 +118,8 @@ def _wiring_doubts(deploy: Mapping[str, Any], stages: list[StagePlan]) -> list[s
     doubts += [
         f"async_chunk must be false on stage {stage.number}: with it on, stage 1 gets a prompt of "
         "one token, so it hears nothing and sees nothing."
-        for stage in stages
-        if stage.async_chunk and stage.role in (Role.HEAR, Role.THINK)
+        for stage in stages[:-2]
+        if stage.async_chunk
     ]
     if not all(stage.async_chunk for stage in stages[-2:]):
         numbers = _listed([stage.number for stage in stages[-2:]])
@@ -114,6 +139,6 @@ def _voice_doubts(stages: Sequence[StagePlan]) -> list[str]:
     ]
 
 
-def _listed(numbers: Sequence[int]) -> str:
-    *most, last = map(str, numbers)
+def _listed(names: Iterable[object]) -> str:
+    *most, last = map(str, names)
     return f"{', '.join(most)} and {last}" if most else last

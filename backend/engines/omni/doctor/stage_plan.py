@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,8 +18,17 @@ class Role(StrEnum):
     SOUND = "sound"
 
 
-PIPELINES = {"aura_omni": tuple(Role), "qwen3_tts": (Role.SPEAK, Role.SOUND)}
+MIMO = "mimo_audio"
+
+PIPELINES = {
+    "aura_omni": tuple(Role),
+    "qwen3_tts": (Role.SPEAK, Role.SOUND),
+    MIMO: (Role.THINK, Role.SOUND),
+}
 """The pipelines that the engine runs: their stages, by their numbers in a deploy file."""
+
+TOKENIZER_DEVICE = "MIMO_AUDIO_TOKENIZER_DEVICE"
+"""Tells each process that has MiMo-Audio's audio tokenizer where to put its copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +36,7 @@ class StagePlan:
     """What a deploy file asks for one stage.
 
     Attributes:
+        pipeline: The pipeline that it belongs to.
         number: Its ``stage_id``.
         role: What it does.
         model: Hub name or folder of its model.
@@ -42,9 +53,13 @@ class StagePlan:
         graphs: Whether CUDA graphs are captured.
         dummy: Whether the weights are random, so that none are needed on disk.
         async_chunk: Whether it hands its work on piece by piece.
+        prefix_caching: Whether prompts that begin alike are worked out once.
         picture_tokens: Most tokens that the pictures of one question can become.
+        tokenizer_device: Where its copy of MiMo-Audio's audio tokenizer runs, as ``cpu`` or
+            ``cuda:0``; empty for where the app's runs.
     """
 
+    pipeline: str
     number: int
     role: Role
     model: str
@@ -61,7 +76,9 @@ class StagePlan:
     graphs: bool
     dummy: bool
     async_chunk: bool
+    prefix_caching: bool
     picture_tokens: int
+    tokenizer_device: str
 
 
 def plan_stage(
@@ -80,7 +97,9 @@ def plan_stage(
     fp8_kv = str(entry.get("kv_cache_dtype", "auto")).startswith("fp8")
     kv_bytes = entry.get("kv_cache_memory_bytes")
     quantization = entry.get("quantization", deploy.get("quantization"))
+    caching = entry.get("enable_prefix_caching", deploy.get("enable_prefix_caching"))
     return StagePlan(
+        pipeline=str(deploy["pipeline"]),
         number=int(entry["stage_id"]),
         role=roles[int(entry["stage_id"])],
         model=str(entry.get("model") or ""),
@@ -97,8 +116,22 @@ def plan_stage(
         graphs=not entry.get("enforce_eager", False),
         dummy=entry.get("load_format") == "dummy",
         async_chunk=bool(deploy.get("async_chunk", True)) and entry.get("async_chunk") is not False,
+        prefix_caching=caching is not False,
         picture_tokens=_picture_tokens(entry),
+        tokenizer_device=checked_device((entry.get("env") or {}).get(TOKENIZER_DEVICE)),
     )
+
+
+def checked_device(device: object) -> str:
+    """Where a copy of the audio tokenizer is to run, or empty.
+
+    Raises:
+        ValueError: There can be no such device.
+    """
+    text = str(device or "").lower()
+    if not re.fullmatch(r"(cpu|cuda(:\d+)?)?", text):
+        raise ValueError(f"an audio tokenizer runs on cpu or on a card such as cuda:0, not {text}")
+    return text
 
 
 def _picture_tokens(entry: Mapping[str, Any]) -> int:

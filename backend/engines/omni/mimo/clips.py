@@ -6,12 +6,38 @@ from backend.contract.errors import Field, TurnRefused
 from backend.contract.media import AudioClip
 from backend.engines.door import check_audio
 from backend.engines.omni.mimo.tokens import GROUP_SAMPLES, SAMPLE_RATE
+from backend.media import pcm
 
 MIN_S = 0.1
 """Shortest clip, in seconds; the audio tokenizer fails on a few milliseconds."""
 
 _WOVEN = 5
 """Words and groups are woven five by five."""
+
+
+def at_model_rate(
+    clip: AudioClip, name: str = "recording", field: Field = Field.AUDIO
+) -> AudioClip:
+    """A clip of any rate at 24 kHz.
+
+    Args:
+        clip: The clip.
+        name: What the person calls it.
+        field: Where it was given.
+
+    Raises:
+        TurnRefused: ``audio_empty``, ``audio_format``, ``audio_not_finite`` or ``audio_rate``.
+    """
+    check_audio(clip, name, field)
+    if not pcm.MIN_RATE <= clip.sample_rate <= pcm.MAX_RATE:
+        text = (
+            f"This {name} is at {clip.sample_rate} Hz."
+            f" Rates from {pcm.MIN_RATE} to {pcm.MAX_RATE} Hz are taken."
+        )
+        raise TurnRefused("audio_rate", text, field)
+    resampler = pcm.MonoResampler(SAMPLE_RATE)
+    resampler.add(clip.samples, clip.sample_rate)
+    return AudioClip(resampler.join(), SAMPLE_RATE)
 
 
 def check_clip(clip: AudioClip, name: str = "recording", field: Field = Field.AUDIO) -> None:
