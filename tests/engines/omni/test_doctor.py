@@ -164,7 +164,7 @@ def test_little_shared_memory_is_told():
         (None, "There is no file"),
         ("a: 1\nb: : [", "is not valid YAML, line 2"),
         ("just words", "has no keys"),
-        ("pipeline: bagel\nstages: []", "this engine runs aura_omni and qwen3_tts"),
+        ("pipeline: bagel\nstages: []", "this engine runs aura_omni, qwen3_tts and mimo_audio"),
         ("pipeline: qwen3_tts\nstages: []", "the stages 0 and 1"),
         ("stages: 3", "stages must be a list"),
         ("stages: [{stage_id: [1]}]", "stages must be a list"),

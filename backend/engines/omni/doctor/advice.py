@@ -23,7 +23,7 @@ class Choice:
 
 
 def best_profile(folder: Path, cards: Sequence[Card], pipeline: str) -> Choice | None:
-    """The profile that gives up least of the models, and then holds most sessions.
+    """The profile that gives up least of the models, then holds most sessions, then most words.
 
     Args:
         folder: Where the profiles are.
@@ -38,7 +38,12 @@ def best_profile(folder: Path, cards: Sequence[Card], pipeline: str) -> Choice |
     fitting = [choice for choice in choices if choice.placement.fits]
     return max(
         fitting,
-        key=lambda c: (c.placement.weights_bytes, c.placement.sessions, c.profile.path.name),
+        key=lambda c: (
+            c.placement.weights_bytes,
+            c.placement.sessions,
+            sum(stage.max_model_len for stage in c.profile.stages),
+            c.profile.path.name,
+        ),
         default=None,
     )
 

@@ -16,6 +16,7 @@ from backend.engines.omni.doctor.findings import (
     placement_findings,
 )
 from backend.engines.omni.doctor.machine import Machine, this_machine
+from backend.engines.omni.doctor.mimo_findings import mimo_findings
 from backend.engines.omni.doctor.packages import Package, read_packages
 from backend.engines.omni.doctor.placement import named_cards, place
 from backend.engines.omni.doctor.profile import Profile, read_profile
@@ -82,6 +83,7 @@ def examine(
             found.append(advice(best, places.profiles))
     if placement is None or placement.fits:
         found += weight_findings(profile, weights, machine)
+        found += mimo_findings(profile, weights, machine, search.cards)
     placed_on = "these cards" if search.cards else f"the card it is made for, {profile.card}"
     return Report(shown, tuple(found), packages, search.cards, placement, placed_on)
 

@@ -25,11 +25,9 @@ GRAPHS_BYTES = int(0.15 * GIB)
 _WORKSPACE = int(0.4 * GIB)
 _HEARING = int(0.1 * GIB)
 _DECODING = int(0.9 * GIB)
+_HANDING_ON = int(0.1 * GIB)
 _PICTURE_TOKEN = 142 << 10
 """Bytes that Qwen3-VL's vision tower works in for each token that it makes."""
-
-_LOADED = 1.04
-"""Loaded weights against their files: 16.95 GiB against 16.33 for AURA on one H200."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +55,23 @@ class StageFit:
     problem: str
 
 
-def fit_stage(stage: StagePlan, card_bytes: int, weights: Weights | None = None) -> StageFit:
+def fit_stage(
+    stage: StagePlan,
+    card_bytes: int,
+    weights: Weights | None = None,
+    *,
+    decodes_on_card: bool = True,
+) -> StageFit:
     """Put a stage on a card.
 
     Args:
         stage: What the deploy file asks for.
         card_bytes: Memory of the card that is open to programs.
         weights: What of its model is on disk, if that was looked up.
+        decodes_on_card: Whether a sound stage makes its sound on the card, not on the CPU.
     """
+    if stage.role is Role.SOUND and not decodes_on_card:
+        return StageFit(stage, int(card_bytes * stage.share), 0, _HANDING_ON, 0, 0, None, "")
     facts = facts_of(stage)
     share = int(card_bytes * stage.share)
     loaded = weights_bytes(stage, facts, weights) // stage.tensor_parallel
@@ -78,7 +85,8 @@ def fit_stage(stage: StagePlan, card_bytes: int, weights: Weights | None = None)
         return StageFit(stage, share, loaded, working, 0, 0, None, "")
     kv = left if stage.kv_bytes is None else stage.kv_bytes
     tokens = kv // kv_bytes_per_token(stage, facts)
-    turns = min(stage.max_num_seqs, tokens // TURN_TOKENS[stage.role]) * stage.replicas
+    turn = min(TURN_TOKENS[stage.role], stage.max_model_len)
+    turns = min(stage.max_num_seqs, tokens // turn) * stage.replicas
     short = (
         f"has KV for {tokens:,} tokens, fewer than its max_model_len of {stage.max_model_len:,}"
         if tokens < stage.max_model_len
@@ -92,7 +100,8 @@ def weights_bytes(stage: StagePlan, facts: ModelFacts, weights: Weights | None) 
     sound = stage.role is Role.SOUND
     size = int((facts.codec_gib if sound else facts.weights_gib) * GIB)
     if weights is not None and weights.complete:
-        size = int((weights.codec_bytes if sound else weights.weights_bytes) * _LOADED)
+        on_disk = weights.codec_bytes if sound else weights.weights_bytes
+        size = int(on_disk * facts.loaded) or size  # MiMo-Audio's codec is a model of its own
     if stage.quantization and "fp8" in stage.quantization:
         size -= int(size * facts.linear_part / 2)
     return size
@@ -103,15 +112,17 @@ def working_bytes(stage: StagePlan, facts: ModelFacts) -> int:
     if stage.role is Role.SOUND:
         return _DECODING
     step = stage.max_num_batched_tokens * 2 * (4 * facts.hidden + 3 * facts.feed_forward)
-    if stage.role is Role.THINK:
+    if facts.sees:
         # Qwen3-VL keeps four vectors a picture token: its own, and three for the first layers.
         seen = stage.picture_tokens * 8 * facts.hidden
         return _WORKSPACE + max(stage.picture_tokens * _PICTURE_TOKEN, seen + step)
+    # The model weighs every token of a step, and then copies that once.
+    step = max(step, stage.max_num_batched_tokens * 2 * 2 * facts.step_logits)
     return _WORKSPACE + step + (_HEARING if stage.role is Role.HEAR else 0)
 
 
 def kv_bytes_per_token(stage: StagePlan, facts: ModelFacts) -> int:
-    """A key and a value in each layer: 144 KiB for AURA, 112 for the others, in bf16."""
+    """A key and a value in each layer: 144 KiB for AURA and MiMo-Audio, else 112, in bf16."""
     whole = 2 * facts.layers * facts.kv_heads * facts.head_dim * stage.kv_item_bytes
     return max(1, whole // stage.tensor_parallel)
 

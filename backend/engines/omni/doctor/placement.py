@@ -9,6 +9,7 @@ from backend.engines.omni.doctor.cards import Card
 from backend.engines.omni.doctor.memory import CONTEXT_BYTES, GRAPHS_BYTES, StageFit, fit_stage
 from backend.engines.omni.doctor.profile import Profile
 from backend.engines.omni.doctor.stage_plan import StagePlan
+from backend.engines.omni.doctor.tokenizer_copies import decodes_on_card, tokenizer_copies
 from backend.engines.omni.doctor.weights import Weights
 
 
@@ -20,7 +21,8 @@ class CardFit:
         number: As the deploy file counts cards.
         card: The card.
         share: Sum of the shares on it.
-        outside_bytes: CUDA contexts and graphs, which lie outside the shares.
+        outside_bytes: CUDA contexts, graphs and copies of an audio tokenizer, which lie outside
+            the shares.
     """
 
     number: int
@@ -89,7 +91,12 @@ def place(
     absent = tuple(number for number in wanted if number >= len(cards))
     found = weights or {}
     stages = tuple(
-        fit_stage(stage, _smallest(stage, cards), found.get(stage.model))
+        fit_stage(
+            stage,
+            _smallest(stage, cards),
+            found.get(stage.model),
+            decodes_on_card=decodes_on_card(stage, profile),
+        )
         for stage in profile.stages
         if not set(stage.devices) & set(absent)
     )
@@ -111,4 +118,5 @@ def _smallest(stage: StagePlan, cards: Sequence[Card]) -> int:
 def _fit_card(number: int, card: Card, profile: Profile) -> CardFit:
     here = [stage for stage in profile.stages if number in stage.devices]
     outside = sum(CONTEXT_BYTES + (GRAPHS_BYTES if stage.graphs else 0) for stage in here)
+    outside += sum(copy.outside_bytes for copy in tokenizer_copies(profile) if copy.card == number)
     return CardFit(number, card, sum(stage.share for stage in here), outside)

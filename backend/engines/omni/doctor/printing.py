@@ -78,7 +78,7 @@ def _card_line(fit: CardFit) -> str:
     usable = fit.card.usable_bytes
     return (
         f"  card {fit.number}: shares {fit.share:.2f} = {gib(int(usable * fit.share))}, and "
-        f"{gib(fit.outside_bytes)} outside them (CUDA contexts, graphs) = {gib(fit.taken_bytes)} "
+        f"{gib(fit.outside_bytes)} outside them (contexts and the like) = {gib(fit.taken_bytes)} "
         f"of {gib(usable)}: {verdict}"
     )
 

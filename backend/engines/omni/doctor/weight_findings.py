@@ -47,10 +47,13 @@ def _finding(weights: Weights, machine: Machine) -> Finding:
     lacking = f"is not complete: {some}{more} missing" if weights.lacking else "is not on disk"
     if weights.is_path:
         return Finding(Level.TO_DO, f"{weights.model} {lacking}.")
-    return Finding(Level.TO_DO, f"{weights.model} {lacking}.", _download(weights.model, machine))
+    return Finding(
+        Level.TO_DO, f"{weights.model} {lacking}.", download_command(weights.model, machine)
+    )
 
 
-def _download(model: str, machine: Machine) -> str:
+def download_command(model: str, machine: Machine) -> str:
+    """What to type to fetch a model from the hub."""
     offline = machine.environ.get("HF_HUB_OFFLINE", "").upper() in _TRUE
     return f"{'HF_HUB_OFFLINE=0 ' if offline else ''}hf download {shlex.quote(model)}"
 
