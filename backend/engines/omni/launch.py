@@ -20,7 +20,7 @@ from backend.contract.engine import Progress
 from backend.engines.omni.checkpoint import read_checkpoint
 from backend.engines.omni.doctor.deploy_file import ProfileProblem
 from backend.engines.omni.doctor.profile import Profile, read_profile
-from backend.engines.omni.doctor.stage_plan import PIPELINES
+from backend.engines.omni.doctor.stage_plan import MIMO, PIPELINES
 from backend.engines.omni.mimo import audio_tokenizer
 from backend.engines.omni.mimo.pipeline import MimoPipeline
 from backend.engines.omni.pipeline import Pipeline
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from backend.engines.omni.staged import StagedOmni
 
 _log = logging.getLogger(__name__)
-
-MIMO = "mimo_audio"
 
 _TELL_EVERY_S = 1.0
 _STOP_TIMEOUT_S = 4.0
