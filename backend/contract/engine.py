@@ -114,13 +114,17 @@ class EngineStatus:
         state: Where it stands.
         message: What is being loaded, or why it failed.
         progress: Share of the loading done, 0 to 1.
-        capabilities: Known once it has been ready.
+        capabilities: Known once it has been ready; not known while another pipeline is loaded.
+        pipeline: Name of the pipeline that runs or is being loaded; empty where there is but one.
+        pipelines: Names of all that can be loaded in its place, this one among them.
     """
 
     state: EngineState
     message: str = ""
     progress: float = 0.0
     capabilities: Capabilities | None = None
+    pipeline: str = ""
+    pipelines: tuple[str, ...] = ()
 
 
 class TurnStream(Protocol):

@@ -6,21 +6,23 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 from backend.contract.engine import Engine, EngineState, EngineStatus
 from backend.contract.errors import EngineFailed, TurnRefused
-from backend.contract.events import QUEUED, Notice, Outcome, TurnEnd
 from backend.contract.media import AudioClip
 from backend.contract.turn import Turn
 from backend.runtime.admission import Admission
-from backend.runtime.supervisor import Supervisor, in_words
-from backend.runtime.turn_runner import Progress, TurnHung, TurnRunner, TurnStalled
+from backend.runtime.supervisor import MakeEngine, Supervisor
+from backend.runtime.turn_service import TurnService
 from backend.runtime.turn_stream import EventStream
 
 log = logging.getLogger(__name__)
 
 StatusListener = Callable[[EngineStatus], None]
+T = TypeVar("T")
 
 CLOSE_TIMEOUT_S = 20.0
 
@@ -30,33 +32,34 @@ class EngineThread:
 
     def __init__(
         self,
-        make_engine: Callable[[], Engine],
+        make_engine: MakeEngine | Mapping[str, MakeEngine],
         *,
         stall_timeout_s: float = 30.0,
+        let_end_s: float = 60.0,
         max_waiting: int = 32,
     ) -> None:
         """Prepare the thread; ``start`` starts it.
 
         Args:
-            make_engine: Called on the engine's loop for the first engine and every rebuild.
+            make_engine: Called on the engine's loop for the first engine and every rebuild; or one
+                such for each of several pipelines, by name, the first of them at the start.
             stall_timeout_s: Seconds without an event after which a turn is stopped.
+            let_end_s: Seconds that turns under way may take when another pipeline is to be loaded.
             max_waiting: Turns that may wait beyond those that run.
         """
-        self._make_engine = make_engine
-        self._stall_timeout_s = stall_timeout_s
+        makers = make_engine if isinstance(make_engine, Mapping) else {"": make_engine}
+        self._supervisor = Supervisor(makers, self._tell)
+        self._service = TurnService(self._supervisor, stall_timeout_s, let_end_s)
         self._admission = Admission(max_waiting)
         self._listeners: list[StatusListener] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._main, name="engine", daemon=True)
         self._started = threading.Event()
-        self._turns: set[asyncio.Task[None]] = set()
-        self._supervisor: Supervisor
-        self._last_status = EngineStatus(EngineState.LOADING, "Starting")
 
     @property
     def status(self) -> EngineStatus:
         """The engine's latest status."""
-        return self._last_status
+        return self._supervisor.status
 
     def watch(self, listener: StatusListener) -> Callable[[], None]:
         """Have ``listener`` called on the engine's loop at each new status.
@@ -96,9 +99,7 @@ class EngineThread:
         Raises:
             EngineFailed: the engine is not ready.
         """
-        return await asyncio.wrap_future(
-            asyncio.run_coroutine_threadsafe(self._hear(clip, language), self._loop)
-        )
+        return await self._on_loop(self._hear(clip, language))
 
     async def foresee(self, turn: Turn) -> None:
         """Have the engine prepare for a turn that is about to come; from any loop.
@@ -106,7 +107,23 @@ class EngineThread:
         Raises:
             EngineFailed: the engine is not ready.
         """
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._foresee(turn), self._loop))
+        await self._on_loop(self._foresee(turn))
+
+    async def switch(self, pipeline: str) -> None:
+        """Begin to load another pipeline; from any loop. Harmless for the one that runs.
+
+        Turns under way may end, those that wait and come are answered by the new engine, and the
+        old one is closed before the new one is loaded. The last of several calls counts.
+
+        Raises:
+            TurnRefused: ``pipeline_unknown``, or the engine is closed.
+        """
+        if pipeline not in self.status.pipelines:
+            names = ", ".join(self.status.pipelines) or "none were set up with --pipelines"
+            raise TurnRefused("pipeline_unknown", f"Choose one of these pipelines: {names}.")
+        if self.status.state is EngineState.CLOSED:
+            raise TurnRefused("engine_down", "The engine has been shut down.")
+        await self._on_loop(self._switch(pipeline))
 
     def rebuild_if_failed(self) -> None:
         """Load a new engine when the last one failed; harmless otherwise, from any thread."""
@@ -133,7 +150,6 @@ class EngineThread:
 
     def _main(self) -> None:
         asyncio.set_event_loop(self._loop)
-        self._supervisor = Supervisor(self._make_engine, self._tell)
         self._loop.call_soon(self._supervisor.build)
         self._loop.call_soon(self._started.set)
         try:
@@ -142,32 +158,36 @@ class EngineThread:
         finally:
             self._loop.close()
 
+    async def _on_loop(self, work: Coroutine[Any, Any, T]) -> T:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    @asynccontextmanager
+    async def _aside(self) -> AsyncIterator[Engine]:
+        """The engine for work outside any turn, for which nothing waits until it is loaded."""
+        with self._service.aside():
+            if self.status.state is not EngineState.READY:
+                raise EngineFailed("it is not ready")
+            yield await self._supervisor.ready()
+
     async def _hear(self, clip: AudioClip, language: str) -> str | None:
-        engine = await self._ready_now()
-        if not engine.capabilities.hears_ahead:
-            return None
-        return await engine.hear(clip, language)
+        async with self._aside() as engine:
+            hears = engine.capabilities.hears_ahead
+            return await engine.hear(clip, language) if hears else None
 
     async def _foresee(self, turn: Turn) -> None:
-        engine = await self._ready_now()
-        await engine.foresee(turn)
+        async with self._aside() as engine:
+            await engine.foresee(turn)
 
-    async def _ready_now(self) -> Engine:
-        if self.status.state is not EngineState.READY:
-            raise EngineFailed("it is not ready")
-        return await self._supervisor.ready()
+    async def _switch(self, pipeline: str) -> None:
+        self._supervisor.switch(pipeline, self._service.let_end)
 
     async def _shut_down(self) -> None:
-        for task in self._turns:
-            task.cancel()
-        if self._turns:
-            await asyncio.wait(self._turns)
+        await self._service.close()
         await self._supervisor.close()
         await self._loop.shutdown_asyncgens()
         await self._loop.shutdown_default_executor()
 
     def _tell(self, status: EngineStatus) -> None:
-        self._last_status = status
         for listener in tuple(self._listeners):
             try:
                 listener(status)
@@ -175,62 +195,5 @@ class EngineThread:
                 log.exception("a status listener failed")
 
     def _begin(self, stream: EventStream, ahead: int, submitted_at: float) -> None:
-        task = asyncio.create_task(self._serve(stream, ahead, Progress(submitted_at)))
-        self._turns.add(task)
-        task.add_done_callback(self._turns.discard)
+        task = self._service.begin(stream, ahead, submitted_at)
         task.add_done_callback(lambda _: self._admission.leave())
-
-    async def _serve(self, stream: EventStream, ahead: int, progress: Progress) -> None:
-        waiting = asyncio.create_task(self._claim(stream, ahead))
-        stream.call_on_cancel(waiting.cancel)
-        try:
-            engine, slots = await waiting
-        except (asyncio.CancelledError, EngineFailed) as reason:
-            failed = isinstance(reason, EngineFailed)
-            outcome = Outcome.FAILED if failed else Outcome.CANCELLED
-            message = f"The engine is not running: {reason}" if failed else ""
-            stream.finish(self._end(stream, outcome, progress, message))
-            return
-        try:
-            stream.finish(await self._run(engine, stream, progress))
-        except asyncio.CancelledError:
-            stream.finish(self._end(stream, Outcome.CANCELLED, progress))
-        finally:
-            slots.release()
-
-    async def _claim(self, stream: EventStream, ahead: int) -> tuple[Engine, asyncio.Semaphore]:
-        if ahead:
-            text = f"Waiting for the engine: {ahead} ahead of you."
-            await stream.put(Notice(turn_id=stream.turn.id, code=QUEUED, text=text))
-        while True:
-            engine = await self._supervisor.ready()
-            slots = self._supervisor.slots
-            await slots.acquire()
-            if self._supervisor.serves(engine):
-                return engine, slots
-            slots.release()
-
-    async def _run(self, engine: Engine, stream: EventStream, progress: Progress) -> TurnEnd:
-        runner = TurnRunner(engine, stream, stall_timeout_s=self._stall_timeout_s)
-        try:
-            return await runner.run(progress)
-        except TurnHung:
-            self._supervisor.replace(engine, "Restarting: a turn did not stop")
-            message = "The engine hung and is being restarted. Please try again."
-        except TurnStalled:
-            await self._supervisor.check(engine, "a stalled turn")
-            message = f"Nothing happened for {self._stall_timeout_s:g} seconds, so this was ended."
-        except Exception as error:
-            log.exception("turn %s failed", stream.turn.id)
-            await self._supervisor.check(engine, "a failed turn")
-            message = f"This went wrong: {in_words(error)}"
-        outcome = Outcome.CANCELLED if stream.cancelled else Outcome.FAILED
-        return self._end(stream, outcome, progress, message)
-
-    @staticmethod
-    def _end(
-        stream: EventStream, outcome: Outcome, progress: Progress, message: str = ""
-    ) -> TurnEnd:
-        return TurnEnd(
-            turn_id=stream.turn.id, outcome=outcome, message=message, metrics=progress.metrics()
-        )

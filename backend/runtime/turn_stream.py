@@ -65,6 +65,13 @@ class EventStream:
                 self._wake_engine = self._engine_loop.create_future()
             await self._wake_engine
 
+    def offer(self, event: Event) -> None:
+        """Add an event if there is room: a hint that the reader can do without."""
+        with self._lock:
+            if not (self._cancelled or self._finished) and len(self._events) < self._capacity:
+                self._events.append(event)
+                self._wake(self._wake_reader)
+
     def finish(self, end: TurnEnd) -> bool:
         """Close the stream with ``end``; false, and nothing done, when it was closed before."""
         with self._lock:
