@@ -25,6 +25,7 @@ from backend.speech_api.errors import answer_errors
 from backend.speech_api.request import DEFAULT_VOICE
 from backend.speech_api.routes import make_speech_router
 from backend.speech_api.take_routes import make_take_router
+from backend.speech_api.task_routes import make_task_router
 from backend.speech_api.use_routes import make_use_router
 from backend.speech_api.voice_routes import make_voice_router
 from backend.speech_api.zip_routes import make_zip_router
@@ -80,6 +81,7 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
     )
     app.include_router(make_take_router(ears, library, settings.max_script_chars))
     app.include_router(make_batch_router(engine, library, settings))
+    app.include_router(make_task_router(engine, library, settings))
     app.include_router(make_use_router(engine, library, registry))
     answer_errors(app)
     app.mount("/omni", StaticFiles(directory=STATIC_DIR), name="omni")

@@ -157,19 +157,29 @@ _NAMES = {
 }
 
 
+def misfit(kind: TaskKind, request: TaskRequest) -> Input | None:
+    """The first input that a request lacks for its kind, or that its kind does not take."""
+    for part in Input:
+        given = _is_given(getattr(request, part))
+        if part in kind.required and not given:
+            return part
+        if given and part not in kind.required | kind.optional:
+            return part
+    return None
+
+
 def check_inputs(kind: TaskKind, request: TaskRequest) -> None:
     """Refuse a request that lacks what its kind needs, or holds what it does not take.
 
     Raises:
         TurnRefused: ``input_missing``, ``input_unused`` or ``nothing_to_say``.
     """
-    given = {part for part in Input if _is_given(getattr(request, part))}
-    for part, (name, place) in _NAMES.items():
-        if part in kind.required and part not in given:
+    if part := misfit(kind, request):
+        name, place = _NAMES[part]
+        if part in kind.required:
             raise TurnRefused("input_missing", f"This task needs {name}.", place)
-        if part in given and part not in kind.required | kind.optional:
-            text = f"This task does not take {name}. Remove it, or choose another task."
-            raise TurnRefused("input_unused", text, place)
+        text = f"This task does not take {name}. Remove it, or choose another task."
+        raise TurnRefused("input_unused", text, place)
     if kind.speaks and request.text and not any(sign.isalnum() for sign in request.text):
         raise TurnRefused("nothing_to_say", "There are no words to speak in this text.", Field.TEXT)
 

@@ -72,6 +72,17 @@ def packets(container: InputContainer, stream: av.stream.Stream) -> Iterator[av.
         return
 
 
+def sound_rate(path: Path, field: Field) -> int:
+    """Samples per second of the sound in a file; 0 where it has none.
+
+    Raises:
+        TurnRefused: ``*_unreadable``.
+    """
+    with open_media(path, field, AUDIO_DEMUXERS) as container:
+        stream = container.streams.best("audio")
+        return stream.rate or 0 if isinstance(stream, av.AudioStream) else 0
+
+
 def promised_s(container: InputContainer, stream: av.stream.Stream) -> float:
     """Length in seconds that the header gives to a stream; 0 where it gives none to rely on."""
     if container.format.name in _GUESSED_LENGTH:

@@ -11,8 +11,14 @@ from backend.batches.refusals import BatchRefused
 from backend.contract.errors import Field, TurnRefused
 from backend.voices.refusals import Part, VoiceRefused
 
-_BUSY = {"busy": 429, "engine_down": 503, "library_full": 429, "batches_full": 429}
-_MISSING = {"voice_unknown": 404, "clip_lost": 410, "batch_unknown": 404}
+_BUSY = {
+    "busy": 429,
+    "engine_down": 503,
+    "library_full": 429,
+    "batches_full": 429,
+    "shelf_full": 429,
+}
+_MISSING = {"voice_unknown": 404, "clip_lost": 410, "batch_unknown": 404, "clip_unknown": 404}
 
 # The parameter that a part of a voice, or of a turn, comes in.
 _PARAMS: dict[str, str] = {
@@ -54,9 +60,18 @@ def answer_errors(app: FastAPI) -> None:
         app.add_exception_handler(kind, _answer)
 
 
-def of_refusal(refusal: TurnRefused | VoiceRefused | BatchRefused) -> ApiError:
-    """The error for something that a person is told in the page as a refusal."""
+def of_refusal(
+    refusal: TurnRefused | VoiceRefused | BatchRefused, param: str | None = None
+) -> ApiError:
+    """The error for something that a person is told in the page as a refusal.
+
+    Args:
+        refusal: The refusal.
+        param: The parameter that has to change, where the refusal cannot tell.
+    """
     status = (_BUSY | _MISSING).get(refusal.code, 400)
+    if param:
+        return ApiError(status, refusal.message, refusal.code, param)
     if isinstance(refusal, BatchRefused):
         param = None if refusal.code in _BUSY | _MISSING else "file"
     else:

@@ -12,6 +12,7 @@ from backend.contract.voice import VoiceMode, VoiceSpec
 from backend.engines.door import MAX_PITCH
 from backend.speech_api.errors import ApiError
 from backend.speech_api.formats import SpeechFormat
+from backend.speech_api.voice_list import find_voice
 from backend.voices.library import VoiceLibrary
 from backend.voices.voice import Voice, is_usable, name_key
 
@@ -133,7 +134,7 @@ def _voice(
         spec = VoiceSpec(speaker=speaker, language=asked.language, style=asked.instructions)
         return spec, speaker or DEFAULT_VOICE
     usable = library.voices(owner)
-    kept = next((one for one in usable if one.id == name), None) or library.named(owner, name)
+    kept = find_voice(library, owner, name)
     if kept is None:
         known = [*capabilities.voice.speakers, *(one.name for one in usable)]
         text = f"There is no voice called {name[:64]}. Choose from: {', '.join(known[:50])}."

@@ -22,6 +22,12 @@ def list_voices(engine: EngineThread, library: VoiceLibrary, owner: str) -> list
     return [*own, *(told_of(one, owner) | {"usable": is_usable(one, can)} for one in kept)]
 
 
+def find_voice(library: VoiceLibrary, owner: str, name: str) -> Voice | None:
+    """The kept voice with this id or name that ``owner`` may use. Blocks."""
+    usable = library.voices(owner)
+    return next((one for one in usable if one.id == name), None) or library.named(owner, name)
+
+
 def told_of(voice: Voice, owner: str) -> Told:
     """A kept voice, without what only the app needs."""
     return {

@@ -1,0 +1,1 @@
+"""Pieces of work beside the conversation: their recordings, and long ones in parts."""
