@@ -21,11 +21,11 @@ from typing import Any
 
 from vllm_omni.engine.async_omni_engine import AsyncOmniEngine
 from vllm_omni.engine.messages import StageSubmissionMessage
-from vllm_omni.engine.orchestrator import Orchestrator, OrchestratorRequestState
 from vllm_omni.entrypoints.async_omni import AsyncOmni
 from vllm_omni.model_executor.stage_input_processors.aura_omni import aura2tts
 
-_FIRST_STAGE = "first_stage"
+from backend.engines.omni.orchestrator import FIRST_STAGE, StagedOrchestrator, first_stage
+
 TRANSCRIPT, TEXT, AUDIO = "transcript", "text", "audio"
 _ENDS_WITH = {4: TRANSCRIPT, 3: TEXT, 2: AUDIO}
 """The output that ends a request, by the number of stages from where it begins to the last."""
@@ -64,7 +64,7 @@ class StagedOmni(AsyncOmni):
         """
         next_output = _ENDS_WITH[len(self.engine.stage_clients) - first_stage]
         outputs: AsyncGenerator[Any] = self.generate(
-            {**prompt, _FIRST_STAGE: first_stage},
+            {**prompt, FIRST_STAGE: first_stage},
             request_id=request_id,
             sampling_params_list=params,
             output_modalities=list(ends_with or [next_output]),
@@ -120,7 +120,7 @@ class StagedEngine(AsyncOmniEngine):
         call returns at once, for a long clip takes many seconds. If it is being read, it still
         goes in, since later ones rely on what it has sent, and is aborted then.
         """
-        lock = self._adding[_first_stage(options.get("prompt"))]
+        lock = self._adding[first_stage(options.get("prompt"))]
         await lock.acquire()
         adding = asyncio.create_task(asyncio.to_thread(self.add_request, *args, **options))
         adding.add_done_callback(lambda _: lock.release())
@@ -139,9 +139,9 @@ class StagedEngine(AsyncOmniEngine):
     def _build_add_request_message(
         self, request_id: str, prompt: Any, *args: Any, **options: Any
     ) -> StageSubmissionMessage:
-        first = _first_stage(prompt)
+        first = first_stage(prompt)
         if isinstance(prompt, dict):
-            prompt.pop(_FIRST_STAGE, None)
+            prompt.pop(FIRST_STAGE, None)
         if first == 0:
             return super()._build_add_request_message(request_id, prompt, *args, **options)
         started = time.perf_counter()
@@ -152,7 +152,7 @@ class StagedEngine(AsyncOmniEngine):
             type="add_request",
             request_id=request_id,
             prompt=request,
-            original_prompt={**prompt, _FIRST_STAGE: first},
+            original_prompt={**prompt, FIRST_STAGE: first},
             output_prompt_text=None,
             sampling_params_list=params,
             final_stage_id=options["final_stage_id"],
@@ -161,52 +161,6 @@ class StagedEngine(AsyncOmniEngine):
             request_timestamp=options.get("arrival_time") or time.time(),
             enqueue_ts=now,
         )
-
-
-class StagedOrchestrator(Orchestrator):
-    """Takes requests in at any stage, and lets a bad one fail by itself."""
-
-    def request_for(self, stage: int, request_id: str, prompt: dict[str, Any], params: Any) -> Any:
-        """The request that ``stage`` gets for ``prompt``."""
-        return self._build_next_stage_request(request_id, stage, prompt, params)
-
-    async def _handle_add_request(self, msg: StageSubmissionMessage) -> None:
-        first = _first_stage(msg.original_prompt)
-        if first == 0:
-            await super()._handle_add_request(msg)
-            return
-        state = OrchestratorRequestState(
-            request_id=msg.request_id,
-            prompt=msg.original_prompt,
-            sampling_params_list=msg.sampling_params_list,
-            final_stage_id=msg.final_stage_id,
-            final_output_stage_ids=set(msg.final_output_stage_ids or ()),
-            request_timestamp=msg.request_timestamp,
-        )
-        state.stage_submit_ts[first] = time.time()
-        state.pipeline_timings["queue_wait_ms"] = (time.perf_counter() - msg.enqueue_ts) * 1000
-        state.pipeline_timings["preprocess_ms"] = msg.preprocess_ms
-        self.request_states[msg.request_id] = state
-        self._register_running_request(state)
-        submitted = await self._dispatch_or_fail_request(
-            lambda: self.stage_pools[first].submit_initial(msg.request_id, state, msg.prompt),
-            req_id=msg.request_id,
-            stage_id=first,
-            operation="add_request",
-        )
-        if submitted and self.async_chunk:
-            await self._prewarm_async_chunk_stages(msg.request_id, msg.prompt, state)
-
-    async def _handle_forward_failure(
-        self,
-        req_id: str,
-        next_stage_id: int,
-        req_state: OrchestratorRequestState,
-        exc: BaseException,
-    ) -> bool:
-        del req_state
-        await self._fail_request_client_error(req_id, next_stage_id, str(exc))
-        return True
 
 
 class _Said:
@@ -219,7 +173,3 @@ class _Said:
         self.text = self.cumulative_text = text
         self.cumulative_token_ids = list(token_ids)
         self.outputs = [self]
-
-
-def _first_stage(prompt: Any) -> int:
-    return prompt.get(_FIRST_STAGE, 0) if isinstance(prompt, dict) else 0
