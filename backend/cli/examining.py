@@ -13,7 +13,7 @@ from backend.engines.choose import chosen, engine_factory
 
 def examine_machine() -> int:
     """Print the examination for the engine that the settings choose; returns its exit code."""
-    options = CliApp.run(CliOptions)
+    options = CliApp.run(CliOptions).of_pipeline()
     if chosen(options) == "remote":
         return _ask_server(options)
     if chosen(options) == "embedded":
@@ -22,7 +22,7 @@ def examine_machine() -> int:
         return 0
     from backend.engines.omni.doctor import examine
 
-    report = examine(options.deploy_config, models=options.models)
+    report = examine(options.deploy_config, models=options.models, tokenizer=options.tokenizer)
     print(report)
     return report.exit_code
 

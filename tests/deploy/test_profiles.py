@@ -10,7 +10,9 @@ from backend.engines.omni.doctor.placement import Placement, named_cards, place
 from backend.engines.omni.doctor.profile import Profile, read_profile
 from tests.engines.omni.doctor_doubles import DEPLOY
 
-FILES = sorted([*DEPLOY.glob("aura_*.yaml"), *DEPLOY.glob("qwen3_*.yaml")])
+FILES = sorted(
+    path for pattern in ("aura_*", "qwen3_*", "mimo_*") for path in DEPLOY.glob(f"{pattern}.yaml")
+)
 
 
 def parts(profile: Profile) -> list[Profile]:
@@ -36,8 +38,8 @@ each = pytest.mark.parametrize(
 def test_the_files_are_there():
     assert {path.name for path in FILES} == {
         "aura_24gb.yaml", "aura_2gpu.yaml", "aura_32gb.yaml", "aura_80gb.yaml",
-        "aura_multi_host.yaml", "aura_omni.yaml", "qwen3_tts.yaml",
-        "qwen3_tts_80gb.yaml",
+        "aura_multi_host.yaml", "aura_omni.yaml", "mimo_audio.yaml", "mimo_audio_2gpu.yaml",
+        "mimo_audio_32gb.yaml", "qwen3_tts.yaml", "qwen3_tts_80gb.yaml",
     }  # fmt: skip
 
 
@@ -86,6 +88,23 @@ def test_the_comment_tells_what_is_calculated(path):
         if kv != "-":
             tokens = int(words[at + 6].replace(",", ""))
             assert tokens == pytest.approx(fit.kv_tokens, rel=0.02)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_comment_adds_up_what_the_card_holds(path):
+    number = r"([\d.]+)"
+    sums = re.search(
+        rf"#   together +{number} +{number}, and {number} outside[^:]*: {number}", path.read_text()
+    )
+    profile = read_profile(path)
+    cards = place(profile, named_cards(profile)).cards
+    assert (sums is None) == (len(cards) > 1 or bool(profile.hosts))
+    if sums is not None:
+        [card] = cards
+        shares = card.taken_bytes - card.outside_bytes
+        told = [float(text) for text in sums.groups()]
+        sizes = [size / 2**30 for size in (shares, card.outside_bytes, card.taken_bytes)]
+        assert told == pytest.approx([card.share, *sizes], abs=0.1)
 
 
 def test_the_card_of_the_2gpu_profile_can_be_larger():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from backend.engines.omni.doctor.advice import advice, all_profiles, best_profile
@@ -44,6 +44,7 @@ def examine(
     *,
     models: Mapping[int, str] | None = None,
     on_host: str = "",
+    tokenizer: str = "",
     machine: Machine | None = None,
     places: Places | None = None,
 ) -> Report:
@@ -55,6 +56,7 @@ def examine(
         deploy_config: The deploy file.
         models: Models to take instead of the file's, by stage number.
         on_host: Which host this is, for a file that spreads the stages over several.
+        tokenizer: MiMo-Audio's audio tokenizer to take instead of the file's.
         machine: The machine; this one by default.
         places: Files of the project; its own by default.
     """
@@ -83,7 +85,8 @@ def examine(
             found.append(advice(best, places.profiles))
     if placement is None or placement.fits:
         found += weight_findings(profile, weights, machine)
-        found += mimo_findings(profile, weights, machine, search.cards)
+        named = tokenizer or profile.tokenizer
+        found += mimo_findings(replace(profile, tokenizer=named), weights, machine, search.cards)
     placed_on = "these cards" if search.cards else f"the card it is made for, {profile.card}"
     return Report(shown, tuple(found), packages, search.cards, placement, placed_on)
 

@@ -46,11 +46,11 @@ def _piece_doubts(deploy: Mapping[str, Any], sound: StagePlan) -> Iterator[str]:
     numbers = (left + piece) * _GROUP_NUMBERS
     if numbers > sound.max_model_len:
         most = sound.max_model_len // _GROUP_NUMBERS - left
-        lower = f"lower codec_chunk_frames to {most}" if most >= _LEAST_PIECE else "or, better"
+        lower = f"lower codec_chunk_frames to {most}, or " if most >= _LEAST_PIECE else ""
         yield (
             f"A piece of sound has {numbers:,} numbers ({_GROUP_NUMBERS} for each of {piece} groups"
             f" and {left} before them), and stage {sound.number} takes {sound.max_model_len:,}:"
-            f" {lower}, or raise its max_model_len."
+            f" {lower}raise its max_model_len."
         )
 
 
