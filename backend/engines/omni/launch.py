@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from backend.contract.engine import Progress
 from backend.engines.omni.checkpoint import read_checkpoint
-from backend.engines.omni.doctor.deploy_file import ProfileProblem
+from backend.engines.omni.doctor.deploy_file import ProfileProblem, read_deploy_file
 from backend.engines.omni.doctor.profile import Profile, read_profile
 from backend.engines.omni.doctor.stage_plan import MIMO, PIPELINES
 from backend.engines.omni.mimo import audio_tokenizer
+from backend.engines.omni.mimo.pieces import in_pieces_of, piece_s
 from backend.engines.omni.mimo.pipeline import MimoPipeline
 from backend.engines.omni.pipeline import Pipeline
 from backend.engines.omni.sampling import Overrides, stage_params
@@ -55,6 +56,8 @@ class Launch:
         models: Models to run instead of the file's, by stage number.
         sampling: Sampling parameters to change, by stage name.
         tokenizer: Folder or hub name of MiMo-Audio's audio tokenizer, instead of the file's.
+        sound_groups: Groups of 160 ms of sound that MiMo-Audio makes at a time, instead of the
+            file's; 0 for those.
         stage_timeout_s: Seconds that one stage may take to start.
         log_stats: Whether vLLM-Omni logs its own statistics.
     """
@@ -65,6 +68,7 @@ class Launch:
     stage_timeout_s: int = 900
     log_stats: bool = False
     tokenizer: str = ""
+    sound_groups: int = 0
     _starting: asyncio.Task[StagedOmni] | None = None
     _profile: Profile | None = None
 
@@ -104,8 +108,13 @@ class Launch:
         if self._profile is not None and self._profile.pipeline == MIMO:
             names = [role.value for role in PIPELINES[MIMO]]
             params = stage_params(defaults, self.sampling, names)
-            context = int(configs[0].max_model_len)
-            return MimoPipeline(omni, params, context, self.sampling.get(names[0]))
+            return MimoPipeline(
+                omni,
+                params,
+                context=int(configs[0].max_model_len),
+                thinking=self.sampling.get(names[0]),
+                piece_s=piece_s(read_deploy_file(self.deploy_config)[0], self.sound_groups),
+            )
         talker = configs[-2]
         checkpoint = read_checkpoint(str(talker.model), talker.hf_config)
         params = stage_params(defaults, self.sampling)
@@ -143,13 +152,19 @@ class Launch:
             )
 
     def deploy_file(self, folder: Path) -> Path:
-        """The deploy file, or one that builds on it with the models that were asked for."""
-        if not self.models:
+        """The deploy file, or one that builds on it with what was asked for instead."""
+        changes: dict[str, Any] = {}
+        if self.models:
+            stages = [{"stage_id": stage, "model": model} for stage, model in self.models.items()]
+            changes["stages"] = stages
+        if self.sound_groups:
+            own, _ = read_deploy_file(self.deploy_config)
+            changes["connectors"] = in_pieces_of(self.sound_groups, own)
+        if not changes:
             return self.deploy_config
-        stages = [{"stage_id": stage, "model": model} for stage, model in self.models.items()]
         deploy = folder / "deploy.json"  # JSON is YAML too
-        base = str(self.deploy_config.resolve())
-        deploy.write_text(json.dumps({"base_config": base, "stages": stages}), encoding="utf-8")
+        changes["base_config"] = str(self.deploy_config.resolve())
+        deploy.write_text(json.dumps(changes), encoding="utf-8")
         return deploy
 
 

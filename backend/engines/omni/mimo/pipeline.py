@@ -37,6 +37,7 @@ class MimoPipeline:
         params: Sequence[Any],
         context: int,
         thinking: Mapping[str, Any] | None = None,
+        piece_s: float = 0.0,
     ) -> None:
         """Take the engine.
 
@@ -45,18 +46,21 @@ class MimoPipeline:
             params: Sampling parameters, one for each stage.
             context: Tokens that prompt and reply may have together.
             thinking: Sampling parameters of stage 0 that no task changes.
+            piece_s: Seconds of sound that are made at a time; 0 where all comes at once.
         """
         self.omni = omni
         self._params = params
         self.context = context
         self._thinking = dict(thinking or {})
+        self._piece_s = piece_s
 
     def describe(self) -> Capabilities:
         """What an engine on this pipeline can do."""
         configs: list[Any] = self.omni.engine.stage_vllm_configs
+        comes = f"in pieces of {self._piece_s:g} s" if self._piece_s else "when all of it is made"
         return Capabilities(
             name="MiMo-Audio",
-            summary=_SUMMARY,
+            summary=f"{_SUMMARY} Sound comes {comes}.",
             sees_pictures=False,
             languages=("auto",),
             voice=VoiceControls(),

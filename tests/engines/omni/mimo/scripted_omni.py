@@ -113,6 +113,9 @@ class Params(dict):
         return Params(self)
 
 
-def pipeline(omni: ScriptedOmni, context: int = 8192, **thinking: Any) -> MimoPipeline:
+def pipeline(
+    omni: ScriptedOmni, context: int = 8192, piece_s: float = 1.6, **thinking: Any
+) -> MimoPipeline:
+    """The pipeline on it; ``thinking`` are sampling parameters that no task changes."""
     params = [Params(temperature=0.6), Params(temperature=0.0)]
-    return MimoPipeline(omni, params, context, thinking)
+    return MimoPipeline(omni, params, context, thinking, piece_s)

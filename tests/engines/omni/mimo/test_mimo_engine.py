@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -117,26 +118,30 @@ async def test_warming_up_reads_a_clip_thinks_and_makes_sound(omni):
     assert sent.params[0]["max_tokens"] < 50
 
 
-def launched(omni: ScriptedOmni, monkeypatch, name: str, sampling: dict) -> MimoPipeline:
+def launched(omni: ScriptedOmni, monkeypatch, tmp_path, sampling: dict) -> MimoPipeline:
     kinds = SimpleNamespace(RequestOutputKind=SimpleNamespace(DELTA="delta"))
-    monkeypatch.setitem(__import__("sys").modules, "vllm.sampling_params", kinds)
-    launch = Launch(Path("none.yaml"), sampling=sampling)
-    launch._profile = SimpleNamespace(pipeline=name)
+    monkeypatch.setitem(sys.modules, "vllm.sampling_params", kinds)
+    deploy = tmp_path / "mimo.yaml"
+    deploy.write_text("pipeline: mimo_audio")
+    launch = Launch(deploy, sampling=sampling)
+    launch._profile = SimpleNamespace(pipeline="mimo_audio")
     omni.default_sampling_params_list = [Params(temperature=0.6), Params(temperature=0.0)]
     stage = omni.engine.stage_vllm_configs[0]
     stage.model_config = SimpleNamespace(max_model_len=4096)
     return launch.pipeline(omni)
 
 
-def test_the_deploy_files_pipeline_tells_it_from_others_with_two_stages(omni, monkeypatch):
-    made = launched(omni, monkeypatch, "mimo_audio", {"think": {"repetition_penalty": 1.0}})
+def test_the_deploy_files_pipeline_tells_it_from_others_with_two_stages(
+    omni, monkeypatch, tmp_path
+):
+    made = launched(omni, monkeypatch, tmp_path, {"think": {"repetition_penalty": 1.0}})
     assert isinstance(made, MimoPipeline)
     assert made.context == 4096
     assert [params["output_kind"] for params in made._params] == ["delta", "delta"]
 
 
-def test_its_stages_have_their_names_in_the_settings(omni, monkeypatch):
-    made = launched(omni, monkeypatch, "mimo_audio", {"sound": {"temperature": 0.5}})
+def test_its_stages_have_their_names_in_the_settings(omni, monkeypatch, tmp_path):
+    made = launched(omni, monkeypatch, tmp_path, {"sound": {"temperature": 0.5}})
     assert made._params[1]["temperature"] == 0.5
     with pytest.raises(ValueError, match="no stage speak"):
-        launched(omni, monkeypatch, "mimo_audio", {"speak": {"temperature": 0.5}})
+        launched(omni, monkeypatch, tmp_path, {"speak": {"temperature": 0.5}})
