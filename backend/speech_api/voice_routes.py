@@ -36,6 +36,20 @@ class VoiceChange(BaseModel):
     shared: bool | None = None
 
 
+def change_voice(library: VoiceLibrary, owner: str, voice_id: str, change: VoiceChange) -> Told:
+    """Change a kept voice, and tell what it is now. Blocks.
+
+    Raises:
+        VoiceRefused: It is not the owner's, or the name cannot be taken.
+    """
+    voice = library.voice(owner, voice_id)
+    if change.name is not None:
+        voice = library.rename(owner, voice_id, change.name)
+    if change.shared is not None:
+        voice = library.share(owner, voice_id, shared=change.shared)
+    return told_of(voice, owner)
+
+
 def make_voice_router(
     engine: EngineThread, ears: Ears, library: VoiceLibrary, limits: MediaLimits
 ) -> APIRouter:
@@ -96,12 +110,7 @@ def make_voice_router(
 
     @router.patch("/{voice_id}")
     async def change(owner: Owner, voice_id: str, change: VoiceChange) -> Told:
-        voice = await asyncio.to_thread(library.voice, owner, voice_id)
-        if change.name is not None:
-            voice = await asyncio.to_thread(library.rename, owner, voice_id, change.name)
-        if change.shared is not None:
-            voice = await asyncio.to_thread(library.share, owner, voice_id, shared=change.shared)
-        return told_of(voice, owner)
+        return await asyncio.to_thread(change_voice, library, owner, voice_id, change)
 
     @router.get("/{voice_id}/sample")
     async def sample(owner: Owner, voice_id: str) -> Response:

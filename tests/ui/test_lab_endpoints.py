@@ -75,7 +75,8 @@ def names(client):
 
 def test_clients_are_told_of_the_endpoints_and_of_no_others(client):
     told = client.view_api(return_format="dict")["named_endpoints"]
-    assert set(told) == {"/speak", "/voices", "/check_voice", "/keep_voice", "/delete_voice"}
+    kept = ("check_voice", "keep_voice", "change_voice", "delete_voice", "export_voices")
+    assert set(told) == {f"/{name}" for name in ("speak", "voices", *kept, "import_voices")}
     speak = {one["parameter_name"]: one for one in told["/speak"]["parameters"]}
     assert list(speak)[:2] == ["text", "voice"]
     assert speak["speed"]["python_type"]["type"] == "float"
@@ -86,9 +87,12 @@ def test_clients_are_told_of_the_endpoints_and_of_no_others(client):
 
 @pytest.mark.parametrize("kind", ["mp3", "flac", "wav"])
 def test_a_text_is_spoken_into_a_file_that_says_what_it_is(client, engine, kind):
-    path = ask(client, "speak", "Hello there.", voice="vivian", seed=7, format=kind)
+    path = ask(
+        client, "speak", "Hello there.", voice="vivian", seed=7, temperature=0.5, format=kind
+    )
     turn = engine.runs[-1]
     assert (turn.script, turn.settings.seed) == ("Hello there.", 7)
+    assert turn.settings.temperature == 0.5
     assert turn.settings.voice.speaker == "Vivian"
     with av.open(path) as container:
         notes = {**container.metadata, **container.streams[0].metadata}
@@ -159,6 +163,29 @@ def test_a_voice_that_could_not_be_used_is_refused_in_words(client, clip, values
     with pytest.raises(AppError, match=words):
         ask(client, "keep_voice", name, clip, *rest)
     assert names(client) == ["Vivian"]
+
+
+def test_a_kept_voice_is_renamed_shared_and_taken_elsewhere_in_a_zip(client, url, clip):
+    secret = {"X-Omni-Owner": "d" * 32}
+    with closing(Client(url, verbose=False, headers=secret)) as own:
+        kept = ask(own, "keep_voice", "Anna", clip, "scripted words", CONSENT)
+        assert ask(own, "change_voice", kept["id"], name="Maria")["name"] == "Maria"
+        assert names(client) == ["Vivian"]
+        ask(own, "change_voice", kept["id"], shared=True)
+        assert names(client) == ["Vivian", "Maria"]
+        archive = ask(own, "export_voices")
+        ask(own, "delete_voice", kept["id"])
+        told = ask(own, "import_voices", handle_file(archive))
+        assert [one["name"] for one in told["kept"]] == ["Maria"]
+        ask(own, "delete_voice", told["kept"][0]["id"])
+
+
+def test_a_speaker_of_the_engine_is_kept_under_a_name_of_ones_own(client):
+    kept = ask(client, "keep_voice", "My Vivian", kind="named", speaker="Vivian")
+    assert names(client) == ["Vivian", "My Vivian"]
+    ask(client, "delete_voice", kept["id"])
+    with pytest.raises(AppError, match="'clone'"):
+        ask(client, "keep_voice", "My Vivian", kind="borrowed", speaker="Vivian")
 
 
 def test_a_client_with_a_secret_has_voices_of_its_own(url, client, clip):
