@@ -13,7 +13,7 @@ from fastapi.staticfiles import StaticFiles
 from pydantic_settings import CliApp
 
 from backend.conversation.registry import SessionRegistry
-from backend.engines.choose import engine_factory
+from backend.engines.choose import engine_factories
 from backend.engines.ears import Ears
 from backend.media.limits import MediaLimits
 from backend.realtime.lobby import ConnectionLimits
@@ -21,6 +21,7 @@ from backend.realtime.routes import make_router
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
 from backend.speech_api.batch_routes import make_batch_router
+from backend.speech_api.engine_routes import make_engine_router
 from backend.speech_api.errors import answer_errors
 from backend.speech_api.request import DEFAULT_VOICE
 from backend.speech_api.routes import make_speech_router
@@ -38,7 +39,7 @@ from ui.theme import STATIC_DIR, STYLE_SHEET, make_theme
 def make_engine_thread(settings: Settings) -> EngineThread:
     """The engine thread that the settings ask for, not started."""
     return EngineThread(
-        engine_factory(settings),
+        engine_factories(settings),
         stall_timeout_s=settings.stall_timeout_s,
         max_waiting=settings.max_waiting_turns,
     )
@@ -83,6 +84,7 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
     app.include_router(make_batch_router(engine, library, settings))
     app.include_router(make_task_router(engine, library, settings))
     app.include_router(make_use_router(engine, library, registry))
+    app.include_router(make_engine_router(engine, may_switch=settings.may_switch))
     answer_errors(app)
     app.mount("/omni", StaticFiles(directory=STATIC_DIR), name="omni")
     page = build_page(registry, engine, settings)

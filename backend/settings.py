@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Any, Literal, Self
-from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from backend.addresses import is_server, is_this_machine
 
 
 def _data_dir() -> Path:
@@ -41,6 +42,19 @@ class Settings(BaseSettings):
         "auto",
         description="Which engine answers; auto is remote with --url, else omni on a CUDA GPU,"
         " else embedded.",
+    )
+    pipelines: dict[str, str] = Field(
+        default_factory=dict,
+        description="In place of --engine, several to choose from under Settings, as JSON by name:"
+        " each a deploy file of the omni engine, embedded, or the address of a server:"
+        ' {"AURA": "deploy/aura_80gb.yaml", "Small": "embedded"}. One is loaded at a time.',
+    )
+    pipeline: str = Field("", description="Which of these to begin with; empty for the first.")
+    allow_switching: bool | None = Field(
+        None,
+        description="Whether whoever reaches the app may change the pipeline, which is everybody's."
+        " Left out, only where it listens on this machine and has no --root-path: say false behind"
+        " any other proxy.",
     )
     stall_timeout_s: float = Field(30.0, gt=0, description="Seconds a turn may make no progress.")
     max_waiting_turns: int = Field(32, ge=0, description="Turns that may wait for the engine.")
@@ -94,6 +108,13 @@ class Settings(BaseSettings):
         description="Folder or hub name of MiMo-Audio's audio tokenizer, instead of the deploy"
         " file's; MIMO_AUDIO_TOKENIZER_PATH is taken too.",
     )
+    sound_groups: int = Field(
+        0,
+        ge=0,
+        le=70,
+        description="Groups of 160 ms of sound that MiMo-Audio makes at a time, instead of the"
+        " deploy file's: 6 is heard soonest, 10 suits live use, 30 is the least work; at least 3.",
+    )
     stage_timeout_s: int = Field(
         900, gt=0, description="Seconds that one stage of the omni engine may take to start."
     )
@@ -127,18 +148,61 @@ class Settings(BaseSettings):
     chat_context: int = Field(4096, ge=512, description="Context of the chat model, in tokens.")
     threads: int = Field(0, ge=0, description="CPU threads for the models; 0 for all cores.")
 
+    @property
+    def may_switch(self) -> bool:
+        """Whether people may change the pipeline: by default where only this machine gets in."""
+        alone = is_this_machine(self.host) and not self.root_path
+        return alone if self.allow_switching is None else self.allow_switching
+
+    def of_pipeline(self, name: str = "") -> Self:
+        """The same as if this pipeline, without a name the one to begin with, were the only one."""
+        if not self.pipelines:
+            return self
+        runs = self.pipelines[name or self.pipeline or next(iter(self.pipelines))]
+        changes: dict[str, object] = {"engine": "embedded", "pipelines": {}}
+        if "://" in runs:
+            changes |= {"engine": "remote", "url": runs}
+        elif runs != "embedded":
+            changes |= {"engine": "omni", "deploy_config": Path(runs)}
+        return self.model_copy(update=changes)
+
     @field_validator("url")
     @classmethod
     def _looks_like_a_server(cls, url: str) -> str:
-        parts = urlsplit(url)
-        try:
-            usable = parts.scheme in {"http", "https", "ws", "wss"} and bool(parts.hostname)
-            usable = usable and parts.port != 0
-        except ValueError:  # the port is no number
-            usable = False
-        if url and not usable:
+        if url and not is_server(url):
             raise ValueError("this is not the address of a server: it looks like http://host:8091")
         return url
+
+    @field_validator("pipelines")
+    @classmethod
+    def _can_be_run(cls, pipelines: dict[str, str]) -> dict[str, str]:
+        for name, runs in pipelines.items():
+            if not name.strip():
+                raise ValueError("each pipeline needs a name")
+            if not (runs == "embedded" or is_server(runs) or Path(runs).is_file()):
+                raise ValueError(
+                    f"{name} is to run {runs!r}, which is neither a deploy file that is there, nor"
+                    " embedded, nor the address of a server such as http://host:8091"
+                )
+        return pipelines
+
+    @model_validator(mode="after")
+    def _pipelines_say_all(self) -> Self:
+        if self.pipeline and self.pipeline not in self.pipelines:
+            names = ", ".join(self.pipelines) or "there are none"
+            raise ValueError(f"--pipeline {self.pipeline} is none of --pipelines: {names}")
+        alone = {"engine", "url", "deploy_config", "models", "sampling"} & self.model_fields_set
+        if self.pipelines and alone:
+            names = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(alone))
+            raise ValueError(f"--pipelines says what runs, so leave out {names}")
+        return self
+
+    @field_validator("sound_groups")
+    @classmethod
+    def _long_enough(cls, groups: int) -> int:
+        if groups in (1, 2):  # vLLM-Omni would take 10 without a word
+            raise ValueError("a piece of sound has at least 3 groups; 0 takes the deploy file's")
+        return groups
 
     @model_validator(mode="after")
     def _remote_has_an_address(self) -> Self:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 from pydantic_settings import CliApp
 
-from backend.engines.choose import chosen
+from backend.engines.choose import chosen, engine_factories
 from backend.settings import Settings
 
 
@@ -63,3 +63,64 @@ def test_a_named_server_is_the_engine():
 
 def test_a_key_is_not_printed():
     assert "secret" not in repr(Settings(_env_file=None, api_key="secret"))
+
+
+PIPELINES = {
+    "AURA": "deploy/aura_omni.yaml",
+    "Small": "embedded",
+    "Far": "http://host:8091",
+}
+
+
+def test_each_pipeline_runs_as_if_it_were_the_only_one():
+    settings = Settings(_env_file=None, pipelines=PIPELINES)
+    assert [chosen(settings.of_pipeline(name)) for name in PIPELINES] == [
+        "omni",
+        "embedded",
+        "remote",
+    ]
+    assert str(settings.of_pipeline("AURA").deploy_config) == "deploy/aura_omni.yaml"
+    assert settings.of_pipeline("Far").url == "http://host:8091"
+
+
+def test_the_first_pipeline_begins_unless_another_is_named():
+    assert list(engine_factories(Settings(_env_file=None, pipelines=PIPELINES))) == list(PIPELINES)
+    asked = ["--pipelines", '{"Small": "embedded", "Far": "http://h:1"}', "--pipeline", "Far"]
+    settings = CliApp.run(Settings, cli_args=asked)
+    assert list(engine_factories(settings)) == ["Far", "Small"]
+    assert chosen(settings) == "remote"
+
+
+def test_without_pipelines_there_is_one_engine_without_a_name():
+    assert list(engine_factories(Settings(_env_file=None))) == [""]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"pipelines": {"Far": "http://host:port"}}, "Far is to run"),
+        ({"pipelines": {"AURA": "deploy/none.yaml"}}, "neither a deploy file that is there"),
+        ({"pipelines": {"": "embedded"}}, "needs a name"),
+        ({"pipelines": PIPELINES, "pipeline": "Other"}, "none of --pipelines: AURA, Small, Far"),
+        ({"pipelines": PIPELINES, "models": {1: "x"}}, "leave out --models"),
+    ],
+)
+def test_pipelines_that_cannot_be_run_are_refused(options, words):
+    with pytest.raises(ValidationError, match=words):
+        Settings(_env_file=None, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "may"),
+    [
+        ({}, True),
+        ({"host": "::1"}, True),
+        ({"host": "0.0.0.0"}, False),  # noqa: S104
+        ({"host": "gpu-host"}, False),
+        ({"root_path": "/voice"}, False),
+        ({"host": "0.0.0.0", "allow_switching": True}, True),  # noqa: S104
+        ({"allow_switching": False}, False),
+    ],
+)
+def test_only_who_is_alone_with_the_app_may_switch_unless_it_is_said(options, may):
+    assert Settings(_env_file=None, **options).may_switch is may

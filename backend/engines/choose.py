@@ -11,14 +11,25 @@ from backend.contract.engine import Engine
 from backend.settings import Settings
 
 
+def engine_factories(settings: Settings) -> dict[str, Callable[[], Engine]]:
+    """A maker for each pipeline, by name, the one to begin with first.
+
+    Where there is but one, it has no name.
+    """
+    names = sorted(settings.pipelines or [""], key=lambda name: name != settings.pipeline)
+    return {name: engine_factory(settings.of_pipeline(name)) for name in names}
+
+
 def engine_factory(settings: Settings) -> Callable[[], Engine]:
-    """A maker of engines as the settings ask."""
+    """A maker of engines as the settings ask; of the pipeline to begin with, if there are some."""
+    settings = settings.of_pipeline()
     makers = {"embedded": _embedded, "omni": _omni, "remote": _remote}
     return makers[chosen(settings)](settings)
 
 
 def chosen(settings: Settings) -> str:
     """The name of the engine: ``auto`` is a named server, omni where it is fast, or embedded."""
+    settings = settings.of_pipeline()
     if settings.engine != "auto":
         return settings.engine
     if settings.url:
@@ -53,6 +64,7 @@ def _omni(settings: Settings) -> Callable[[], Engine]:
             stage_timeout_s=settings.stage_timeout_s,
             log_stats=settings.log_stats,
             tokenizer=settings.tokenizer,
+            sound_groups=settings.sound_groups,
         )
         return OmniEngine(launch)
 

@@ -33,7 +33,7 @@ class Supervisor:
     def __init__(
         self, makers: Mapping[str, MakeEngine], tell: Callable[[EngineStatus], None]
     ) -> None:
-        """Take what makes engines, by pipeline, the first first, and whom to tell of each status."""
+        """Take what makes engines, by pipeline (the first begins), and whom to tell of changes."""
         self._makers = makers
         self._tell = tell
         self._engine: Engine | None = None

@@ -34,14 +34,16 @@ class ItemSpeaker:
         """Speak with an engine, in its voices and the kept ones."""
         self._engine = engine
         self._library = library
+        self._begun_with: dict[str, str] = {}
 
     async def speak(self, batch: Batch, item: Item, path: Path, tell: Told) -> None:
         """Speak an item into a file.
 
         Raises:
             ItemFailed: The engine did not take it, or failed at it.
-            CannotGoOn: The engine is down, or the disk is full.
+            CannotGoOn: The engine is down or another one, or the disk is full.
         """
+        self._check_engine(batch)
         if shutil.disk_usage(path.parent).free < _FREE_BYTES:
             raise CannotGoOn("The disk of the app is full. Delete what is not needed any more.")
         try:
@@ -50,9 +52,22 @@ class ItemSpeaker:
             if self._engine.status.state in (EngineState.FAILED, EngineState.CLOSED):
                 text = f"The engine is not running: {self._engine.status.message}"
                 raise CannotGoOn(text) from error
+            self._check_engine(batch)
             raise ItemFailed(str(error) or "The sound broke off before its end.") from error
         except OSError as error:
             raise CannotGoOn(f"The file could not be written: {error.strerror}.") from error
+
+    def _check_engine(self, batch: Batch) -> None:
+        """Stop a batch where another pipeline has come: it may have none of the batch's voices.
+
+        Once it is started again, it goes on with that one.
+        """
+        now = self._engine.status.pipeline
+        before = self._begun_with.setdefault(batch.id, now)
+        if before != now:
+            del self._begun_with[batch.id]
+            text = f"The model was changed from {before} to {now}. Resume to go on with {now}."
+            raise CannotGoOn(text)
 
     async def _speak(self, batch: Batch, item: Item, path: Path, tell: Told) -> None:
         spoken = await self._in_line(batch, item, tell)

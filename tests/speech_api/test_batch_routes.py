@@ -71,8 +71,9 @@ def settings(tmp_path):
 
 @contextmanager
 def served(engine, settings, **options):
-    """The routes while they run, as often as the app is started."""
-    thread = EngineThread(lambda: engine, **options)
+    """The routes while they run, as often as the app is started, on one or several engines."""
+    makers = engine if isinstance(engine, dict) else lambda: engine
+    thread = EngineThread(makers, **options)
     library = VoiceLibrary(settings.data_dir / "voices", lambda: VOICES.speakers)
 
     @asynccontextmanager
@@ -409,6 +410,26 @@ async def test_an_engine_that_is_down_stops_the_batch_and_fails_nothing(http, ap
     told = await once(http, batch, lambda told: told["state"] == "stopped")
     assert told["stopped_by"].startswith("The engine is not running")
     assert (told["waiting"], told["failed"]) == (2, 0)
+
+
+async def test_a_change_of_the_model_stops_a_batch_until_it_is_resumed(engine, settings):
+    async def briefly(engine, turn):
+        yield SpeechChunk(turn_id=turn.id, pcm=tone(0.1), sample_rate=RATE)
+
+    other = ScriptedEngine(briefly, voice=VOICES, recites=True)
+    makers = {"one": lambda: engine, "two": lambda: other}
+    with served(makers, settings, let_end_s=0.1) as (thread, url):
+        async with client(url) as http:
+            batch = await planned(http, "First.\nhold on\nThird.\n")
+            await start(http, batch)
+            await once(http, batch, lambda told: told["current"] and told["current"]["made_s"])
+            await thread.switch("two")
+            told = await once(http, batch, lambda told: told["state"] == "stopped")
+            assert told["stopped_by"].startswith("The model was changed from one to two.")
+            assert (told["done"], told["waiting"]) == (1, 2)
+            told = await spoken(http, batch)
+            assert told["done"] == 3
+    assert [turn.script for turn in other.runs] == ["hold on", "Third."]
 
 
 async def test_a_batch_is_its_owners_alone(http, app):
