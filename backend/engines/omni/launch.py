@@ -134,6 +134,8 @@ class Launch:
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.to_thread(omni.shutdown), _STOP_TIMEOUT_S)
         await asyncio.to_thread(_end_children)
+        if omni is not None:
+            await asyncio.to_thread(omni.sweep)
 
     def _make(self, profile: Profile) -> Any:
         for name, value in _ENVIRONMENT.items():

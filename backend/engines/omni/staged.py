@@ -17,7 +17,9 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from vllm_omni.engine.async_omni_engine import AsyncOmniEngine
 from vllm_omni.engine.messages import StageSubmissionMessage
@@ -26,6 +28,7 @@ from vllm_omni.model_executor.stage_input_processors.aura_omni import aura2tts
 
 from backend.engines.omni.orchestrator import FIRST_STAGE, StagedOrchestrator, first_stage
 
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where Linux has it, under names of vLLM-Omni
 TRANSCRIPT, TEXT, AUDIO = "transcript", "text", "audio"
 _ENDS_WITH = {4: TRANSCRIPT, 3: TEXT, 2: AUDIO}
 """The output that ends a request, by the number of stages from where it begins to the last."""
@@ -39,8 +42,21 @@ class StagedOmni(AsyncOmni):
 
     engine: StagedEngine
 
+    def __init__(self, **options: Any) -> None:
+        """Start the stages; see ``AsyncOmni``."""
+        self._mark = uuid4().hex[:8]
+        super().__init__(**options)
+
     def _create_engine(self, **options: Any) -> StagedEngine:
         return StagedEngine(**options)
+
+    def sweep(self) -> None:
+        """Remove what requests left in shared memory; only when all stages have ended.
+
+        vLLM-Omni leaves the lock of many, and the last sound of those that were broken off.
+        """
+        for path in _SHARED_MEMORY.glob(f"*{self._mark}-*"):
+            path.unlink(missing_ok=True)
 
     def run(
         self,
@@ -55,7 +71,7 @@ class StagedOmni(AsyncOmni):
         Args:
             first_stage: Where the request begins.
             prompt: The input of that very stage.
-            request_id: A name of its own; ``abort`` takes it.
+            request_id: A name of its own.
             params: Sampling parameters, one for each stage of the pipeline.
             ends_with: Kinds of output that are wanted; by default the one that comes next.
 
@@ -65,7 +81,7 @@ class StagedOmni(AsyncOmni):
         next_output = _ENDS_WITH[len(self.engine.stage_clients) - first_stage]
         outputs: AsyncGenerator[Any] = self.generate(
             {**prompt, FIRST_STAGE: first_stage},
-            request_id=request_id,
+            request_id=f"{self._mark}-{request_id}",
             sampling_params_list=params,
             output_modalities=list(ends_with or [next_output]),
         )

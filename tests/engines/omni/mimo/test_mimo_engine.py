@@ -101,7 +101,7 @@ async def test_a_stage_that_dies_while_it_works_fails_the_engine(engine, omni):
 
 async def test_a_task_of_an_engine_that_is_closed_for_another_ones_sake_ends_at_once(engine, omni):
     omni.before = lambda number: asyncio.Event().wait()
-    omni.shutdown = lambda: None
+    omni.shutdown = omni.sweep = lambda: None
     turn = asyncio.create_task(told(engine, task=SAY))
     await asyncio.sleep(0.05)
     await engine.close()
