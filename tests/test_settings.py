@@ -124,3 +124,16 @@ def test_pipelines_that_cannot_be_run_are_refused(options, words):
 )
 def test_only_who_is_alone_with_the_app_may_switch_unless_it_is_said(options, may):
     assert Settings(_env_file=None, **options).may_switch is may
+
+
+def test_the_audio_tokenizer_is_found_by_the_variable_that_vllm_omni_knows(monkeypatch):
+    monkeypatch.setenv("MIMO_AUDIO_TOKENIZER_PATH", "/models/tokenizer")
+    assert Settings(_env_file=None).tokenizer == "/models/tokenizer"
+    assert Settings(_env_file=None, tokenizer="other/one").tokenizer == "other/one"
+
+
+@pytest.mark.parametrize("groups", [1, 2, 71])
+def test_pieces_of_sound_that_vllm_omni_would_make_of_another_length_are_refused(groups):
+    assert Settings(_env_file=None, sound_groups=6).sound_groups == 6
+    with pytest.raises(ValidationError):
+        Settings(_env_file=None, sound_groups=groups)
