@@ -63,14 +63,14 @@ def write_aura_deploy(
     """
     stages = [
         {
-            **_stage(0, models.asr, max_num_seqs, max_model_len=4096),
+            **stage_entry(0, models.asr, max_num_seqs, max_model_len=4096),
             # Only the talker hands on its work piece by piece. With it on here, AURA would get a
             # prompt of one token: no transcript, no video.
             "async_chunk": False,
             "default_sampling_params": {"temperature": 0.0, "max_tokens": 16},
         },
         {
-            **_stage(1, models.aura, max_num_seqs, max_model_len=8192),
+            **stage_entry(1, models.aura, max_num_seqs, max_model_len=8192),
             "async_chunk": False,
             "default_sampling_params": {
                 "temperature": 0.7,
@@ -81,10 +81,10 @@ def write_aura_deploy(
         *_speaking(2, models.tts, max_num_seqs, speech_tokens),
     ]
     memory = _memory(first_chunk_frames, chunk_frames)
-    deploy = _deploy("aura_omni", stages, memory)
+    deploy = deploy_file("aura_omni", stages, memory)
     if max_sessions:
         deploy |= {"session_mode": "duplex", "duplex_session": {"max_sessions": max_sessions}}
-    return _write(path, deploy)
+    return write_deploy(path, deploy)
 
 
 def write_speech_deploy(
@@ -100,7 +100,7 @@ def write_speech_deploy(
         ending = {"min_tokens": 30, "stop_token_ids": [*range(1024), 2150]}
         stages[0]["default_sampling_params"] |= ending
     stages[0]["subtalker_sampling_params"] = {"do_sample": True}  # each turn brings its seed
-    return _write(path, _deploy("qwen3_tts", stages, _memory(4, 10)))
+    return write_deploy(path, deploy_file("qwen3_tts", stages, _memory(4, 10)))
 
 
 def _speaking(number: int, tts: Path, max_num_seqs: int, speech_tokens: int) -> list[_Part]:
@@ -108,14 +108,14 @@ def _speaking(number: int, tts: Path, max_num_seqs: int, speech_tokens: int) -> 
     sampled = {"temperature": 0.9, "top_k": 50, "seed": 42}
     return [
         {
-            **_stage(number, tts, max_num_seqs, max_model_len=4096),
+            **stage_entry(number, tts, max_num_seqs, max_model_len=4096),
             "dtype": "bfloat16",  # the talker copies between tensors of this type and its own
             "output_connectors": {f"to_stage_{number + 1}": "memory"},
             "default_sampling_params": sampled | {"max_tokens": speech_tokens, "min_tokens": 2},
             "subtalker_sampling_params": {"do_sample": False},  # it takes no seed from here
         },
         {
-            **_stage(number + 1, tts, max_num_seqs, max_model_len=65_536),
+            **stage_entry(number + 1, tts, max_num_seqs, max_model_len=65_536),
             "input_connectors": {f"from_stage_{number}": "memory"},
             "default_sampling_params": {"temperature": 0.0, "max_tokens": 65_536},
         },
@@ -137,7 +137,8 @@ def _memory(first_chunk_frames: int, chunk_frames: int) -> _Part:
     }
 
 
-def _deploy(pipeline: str, stages: list[_Part], memory: _Part) -> _Part:
+def deploy_file(pipeline: str, stages: list[_Part], memory: _Part) -> _Part:
+    """What a deploy file holds, with ``memory`` between the stages."""
     return {
         "pipeline": pipeline,
         "session_mode": "turn",
@@ -149,13 +150,15 @@ def _deploy(pipeline: str, stages: list[_Part], memory: _Part) -> _Part:
     }
 
 
-def _write(path: Path, deploy: _Part) -> Path:
+def write_deploy(path: Path, deploy: _Part) -> Path:
+    """Write ``deploy``, making folders as needed, and return ``path``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(deploy, sort_keys=False), encoding="utf-8")
     return path
 
 
-def _stage(number: int, model: Path, max_num_seqs: int, *, max_model_len: int) -> _Part:
+def stage_entry(number: int, model: Path, max_num_seqs: int, *, max_model_len: int) -> _Part:
+    """One entry of ``stages``, as every stage here needs it."""
     return {
         "stage_id": number,
         "model": str(model),

@@ -29,7 +29,7 @@ def write_asr(folder: Path, size: Size = Size.TINY) -> Path:
     """
     vocab_size = _write_tokenizer(folder, size, SPEECH_TOKENS, RECOGNISER_MARKUP)
     dimensions = size.value
-    _write_config(
+    write_config(
         folder,
         {
             "architectures": ["Qwen3ASRForConditionalGeneration"],
@@ -74,7 +74,7 @@ def write_aura(folder: Path, size: Size = Size.TINY) -> Path:
     """
     vocab_size = _write_tokenizer(folder, size, SILENT_TOKENS, {})
     dimensions = size.value
-    _write_config(
+    write_config(
         folder,
         {
             "architectures": ["Qwen3VLForConditionalGeneration"],
@@ -136,7 +136,7 @@ def write_tts(
     groups = dimensions.code_groups
     known = dict(speakers or (SPEAKERS if custom else {}))
     predictor = {"vocab_size": 2048, "num_code_groups": groups, "rope_theta": 1_000_000}
-    _write_config(
+    write_config(
         folder,
         {
             "architectures": ["Qwen3TTSForConditionalGeneration"],
@@ -235,7 +235,8 @@ def _write_tokenizer(
     return size.value.vocab_size or -(-needed // 64) * 64
 
 
-def _write_config(folder: Path, config: dict[str, Any]) -> None:
+def write_config(folder: Path, config: dict[str, Any]) -> None:
+    """Write ``config.json`` and ``generation_config.json`` of a model that writes."""
     # Without a version, a tokenizer of this size is taken for one of Mistral's that needs mending.
     about = {"dtype": "bfloat16", "transformers_version": "4.57.1"}
     write_json(folder / "config.json", config | about)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.tiny_models.tokenizer import (
+    MIMO_TOKENS,
     RECOGNISER_MARKUP,
     SILENT_TOKENS,
     SPEECH_TOKENS,
@@ -40,6 +41,17 @@ def test_control_tokens_have_their_ids(tmp_path, special, markup) -> None:
     assert {token: tokenizer.token_to_id(token) for token in expected} == expected
     assert tokenizer.decode(list(special.values())) == ""
     assert tokenizer.decode(list(markup.values())) == " ".join(markup)
+
+
+def test_mimo_audio_has_its_own_tokens_and_reads_reasoning_as_text(tmp_path) -> None:
+    tokenizer = load(tmp_path, MIMO_TOKENS, {})
+    expected = {"<|endoftext|>": 151_643, "<|im_end|>": 151_645, "<|file_sep|>": 151_664}
+    expected |= MIMO_TOKENS
+    assert {token: tokenizer.token_to_id(token) for token in expected} == expected
+    assert tokenizer.get_vocab_size() == 151_673
+    thought = tokenizer.encode("<think>\nSo.</think>\n<|sostm|>").ids
+    assert [number for number in thought if number >= WORD_IDS] == [MIMO_TOKENS["<|sostm|>"]]
+    assert tokenizer.decode(thought) == "<think>\nSo.</think>\n"
 
 
 def test_turns_begin_as_with_qwen(aura) -> None:

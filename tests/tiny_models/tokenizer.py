@@ -41,6 +41,18 @@ RECOGNISER_MARKUP = {"<asr_text>": 151_704}
 SILENT_TOKENS = {"<|silent|>": 151_669}
 """What AURA adds to Qwen's tokens."""
 
+MIMO_TOKENS = {
+    "<|sosp|>": 151_665,
+    "<|eosp|>": 151_666,
+    "<|empty|>": 151_667,
+    "<|Human|>": 151_668,
+    "<|SpeechLM|>": 151_669,
+    "<|sostm|>": 151_670,
+    "<|eostm|>": 151_671,
+    "<|eot|>": 151_672,
+}
+"""What MiMo-Audio adds to the tokens of an older Qwen, to which reasoning was ordinary text."""
+
 # vLLM-Omni counts on some of these ids; the others make the roles of a prompt one token each.
 _FIXED = {"ĊĊ": 271, "user": 872, "system": 8_948, "assistant": 77_091, "language": 11_528}
 
@@ -68,7 +80,7 @@ def write_tokenizer(folder: Path, special: dict[str, int], markup: dict[str, int
 
     Args:
         folder: Where to.
-        special: Control tokens beyond Qwen's, with their ids.
+        special: Control tokens beyond Qwen's, with their ids; they take the place of Qwen's own.
         markup: Further tokens that a reply's text may show.
 
     Returns:
@@ -76,7 +88,7 @@ def write_tokenizer(folder: Path, special: dict[str, int], markup: dict[str, int
     """
     control = {token: WORD_IDS + n for n, token in enumerate(_CONTROL)} | special
     shown = {token: WORD_IDS + len(_CONTROL) + n for n, token in enumerate(_MARKUP)} | markup
-    named = {number: token for token, number in (control | shown).items()}
+    named = {number: token for token, number in (shown | control).items()}
     size = max(named) + 1
     write_json(
         folder / "tokenizer.json",
