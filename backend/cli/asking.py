@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import soxr
-from pydantic_settings import CliApp
 
 from backend.cli.clips import Clips, clips_of, overwritten
+from backend.cli.complaints import complain, parse
 from backend.cli.options import CliOptions
+from backend.cli.reporting import print_outcome, print_times, print_words
 from backend.contract.errors import TurnRefused
 from backend.contract.events import Outcome
 from backend.contract.media import AudioClip
@@ -27,16 +28,16 @@ from backend.runtime.engine_thread import EngineThread
 
 def ask_by_files() -> int:
     """Run every question as a turn of its own conversation; 1 when any of them failed."""
-    options = CliApp.run(CliOptions)
+    options = parse(CliOptions)
     turns = clips_of(options)
     if not turns:
-        return _complain(f"No clips in {options.audio}")
+        return complain(f"No clips in {options.audio}")
     if lost := overwritten(turns, options.output_dir):
-        return _complain(f"The reply would overwrite {lost}; choose another --output-dir.")
+        return complain(f"The reply would overwrite {lost}; choose another --output-dir.")
     try:
         settings = options.for_turn(_reference(options))
     except TurnRefused as refusal:
-        return _complain(f"--ref-audio: {refusal.message}")
+        return complain(f"--ref-audio: {refusal.message}")
     engine = EngineThread(
         engine_factory(options),
         stall_timeout_s=options.stall_timeout_s,
@@ -47,11 +48,6 @@ def ask_by_files() -> int:
         return asyncio.run(_ask_all(turns, options, settings, engine))
     finally:
         engine.close()
-
-
-def _complain(text: str) -> int:
-    print(text, file=sys.stderr)
-    return 2
 
 
 def _reference(options: CliOptions) -> AudioClip | None:
@@ -116,18 +112,14 @@ def _write(folder: Path, name: str, record: TurnRecord) -> None:
 
 
 def _report(name: str, record: TurnRecord) -> None:
-    outcome = record.outcome or Outcome.FAILED
-    print(f"{name}: {outcome}{f' ({record.message})' if record.message else ''}")
-    for label, words in [
-        ("asked", record.question),
-        ("seen", record.scene),
-        ("reply", record.reply.strip()),
-        ("silent", record.silence),
-        ("note", " ".join(record.notices)),
-    ]:
-        if words:
-            print(f"  {label:7}{words}")
-    for stage, timing in record.timings.items():
-        print(f"  {stage:7}{timing.total_s:6.2f} s, first output {timing.first_output_s:.2f} s")
-    for metric, value in record.metrics.items():
-        print(f"  {metric.removesuffix('_s'):13}{value:6.2f} s")
+    print_outcome(name, record.outcome or Outcome.FAILED, record.message)
+    print_words(
+        [
+            ("asked", record.question),
+            ("seen", record.scene),
+            ("reply", record.reply.strip()),
+            ("silent", record.silence),
+            ("note", " ".join(record.notices)),
+        ]
+    )
+    print_times(record.timings, record.metrics)
