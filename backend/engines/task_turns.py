@@ -24,13 +24,17 @@ from backend.contract.events import (
 from backend.contract.media import AudioClip
 from backend.contract.tasks import EarlierTurn, Input, TaskRequest, check_inputs, task_kind
 from backend.contract.turn import Exchange, Turn
-from backend.engines.door import check_audio
+from backend.engines.door import check_audio, check_task
 from backend.engines.events import Emit
 from backend.engines.failures import plainly
 from backend.media.pauses import pieces
 
 MIN_S = 0.1
 """Shortest clip, in seconds; there is no word in less."""
+
+MAX_REPLY_TOKENS = 256
+"""Longest reply. Tasks ask for as many tokens as minutes of sound are for a model that counts them
+so; small models that may go on for long say the same again and again."""
 
 _TRANSCRIBE = "audio_trancribing_sft"
 TASKS = (
@@ -49,12 +53,11 @@ def as_turn(turn: Turn, task: TaskRequest, capabilities: Capabilities) -> Turn:
     It keeps its task: ``TaskWork`` goes by it, and a voice that can tells captions.
 
     Raises:
-        TurnRefused: ``task_not_offered``, ``voice_mode``, ``audio_too_short``, or a code of
-            ``task_kind``, ``check_inputs`` or ``check_audio``.
+        TurnRefused: ``voice_mode``, ``audio_too_short``, or a code of ``check_task``,
+            ``check_inputs`` or ``check_audio``.
     """
+    check_task(task, capabilities)
     kind = task_kind(task.task, task.variant)
-    if task.task not in capabilities.tasks:
-        raise TurnRefused("task_not_offered", capabilities.no_other_tasks, Field.SETTINGS)
     check_inputs(kind, task)
     if task.voice is not None:
         text = "This engine speaks with its own voice and cannot copy one. Leave the clip out."
@@ -66,6 +69,7 @@ def as_turn(turn: Turn, task: TaskRequest, capabilities: Capabilities) -> Turn:
     settings = replace(
         turn.settings,
         spoken=kind.speaks and turn.settings.spoken,
+        max_reply_tokens=min(turn.settings.max_reply_tokens, MAX_REPLY_TOKENS),
         system_prompt=task.system_prompt or turn.settings.system_prompt,
     )
     recited = kind.speaks and Input.TEXT in kind.required

@@ -23,6 +23,7 @@ from backend.contract.media import AudioClip
 from backend.contract.tasks import TASKS, EarlierTurn, TaskRequest
 from backend.contract.turn import Exchange, TurnSettings
 from backend.engines.failures import StageFailed
+from backend.engines.task_turns import MAX_REPLY_TOKENS
 from tests.engines.embedded.doubles import (
     FakeChat,
     FakeRecognizer,
@@ -246,6 +247,13 @@ async def test_it_says_that_it_answers_without_reasoning(ask, task, inputs):
     events = await ask(task, **inputs)
     assert [event.code for event in only(events, Notice)] == ["no_reasoning"]
     assert written(events) == "It is noon."
+
+
+async def test_a_reply_is_not_as_long_as_minutes_of_sound_are_in_tokens(ask):
+    chat = QuietChat(tuple("forever " for _ in range(2048)))
+    settings = TurnSettings(max_reply_tokens=2048)
+    events = await ask(TEXT, text="Go on.", settings=settings, stages={"chat": chat})
+    assert len(only(events, ReplyText)) == MAX_REPLY_TOKENS
 
 
 async def test_nothing_else_of_the_turn_counts(ask):
