@@ -12,6 +12,7 @@ from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
 from ui.choices import VoiceChoices
 from ui.languages import LANGUAGES, language_choices
+from ui.mount import mount
 from ui.voice_panel import VoicePanel, build_voice_panel
 
 STORAGE_KEY = "omni-live-settings"
@@ -38,6 +39,8 @@ class SettingsPanel:
 
 def build_settings_panel(settings: Settings) -> SettingsPanel:
     """Lay the panel out in the current Blocks."""
+    if settings.may_switch and len(settings.pipelines) > 1:
+        mount("mountModel", "model-host")
     defaults = TurnSettings()
     general: list[gr.components.Component] = [
         gr.Textbox(

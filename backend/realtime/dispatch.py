@@ -63,14 +63,13 @@ class Dispatch:
         self._look_away()
 
     def _act(self, message: incoming.ClientMessage) -> None:  # noqa: C901 - a case for each message
-        session = self._session
         match message:
             case incoming.AudioAppend():
                 self._hear(message)
             case incoming.AudioCommit():
                 self._commit()
             case incoming.AudioClear():
-                session.recording.clear()
+                self._session.recording.clear()
                 self._post({"type": "input_audio_buffer.cleared"})
             case incoming.ItemCreate():
                 content = [part.model_dump() for part in message.item.content]
@@ -87,7 +86,7 @@ class Dispatch:
             case incoming.SessionUpdate():
                 self._update(message.session)
             case incoming.Clear():
-                session.clear()
+                self._session.clear()
             case incoming.Rebuild():
                 self._engine.rebuild_if_failed()
             case _:
@@ -114,8 +113,7 @@ class Dispatch:
             self._look_away()
             if config.omni.watch:
                 self._begin_to_watch()
-        listens = self._call is not None
-        told = encode_session(session, self._engine.status, listens=listens)
+        told = encode_session(session, self._engine.status, listens=self._call is not None)
         self._post({"type": "session.updated", "session": told})
 
     def _hang_up(self) -> None:
@@ -124,14 +122,18 @@ class Dispatch:
             self._call = None
 
     def _begin_to_watch(self) -> None:
-        known = self._engine.status.capabilities
-        if known is None or not known.sees_pictures:
+        if not self._sees():
             raise ValueError("this engine does not see pictures, so it cannot watch")
-        self._watch = Watch(self._session, self._snapshots, self._nobody_speaks)
+        self._watch = Watch(self._session, self._snapshots, self._may_look)
 
-    def _nobody_speaks(self) -> bool:
+    def _sees(self) -> bool:
+        known = self._engine.status.capabilities
+        return known is not None and known.sees_pictures
+
+    def _may_look(self) -> bool:
         person = self._call is not None and self._call.person_speaks
-        return not (person or self._playback.sounding or self._session.recording.begun)
+        heard = person or self._playback.sounding or self._session.recording.begun
+        return self._sees() and not heard  # the model may be another one than at first
 
     def _look_away(self) -> None:
         if self._watch is not None:

@@ -76,6 +76,8 @@ def encode_status(status: EngineStatus) -> Message:
         "state": status.state,
         "message": status.message,
         "progress": round(status.progress, 3),
+        "pipeline": status.pipeline,
+        "pipelines": status.pipelines,
         "name": known.name if known else "",
         "summary": known.summary if known else "",
         "sees_pictures": known.sees_pictures if known else False,

@@ -43,7 +43,7 @@ class Watch:
         Args:
             session: Whose turns are made.
             snapshots: What the camera sees.
-            idle: Whether nobody speaks, neither the person nor the assistant.
+            idle: Whether nobody speaks, neither the person nor the assistant, and it can look.
         """
         self._session = session
         self._snapshots = snapshots

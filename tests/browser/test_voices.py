@@ -11,8 +11,9 @@ from playwright.async_api import expect
 from backend.contract.events import ReplyText, SpeechChunk, Stage, StageStarted, StageTiming
 from backend.contract.voice import VoiceControls, VoiceMode, VoiceSpec
 from backend.runtime.engine_thread import EngineThread
+from backend.settings import Settings
 from tests.browser.world import World, gate_opens, last_turn, open_page, send
-from tests.scripted_engine import ONE_VOICE, RATE, ScriptedEngine, die, echo, tone
+from tests.scripted_engine import ONE_VOICE, RATE, ScriptedEngine, die, echo, say, tone
 from tests.serving import serve
 from ui.voice_words import HOW_TO_COPY
 
@@ -79,6 +80,19 @@ def changing():
 
     with serve(EngineThread(make)) as url:
         yield World(url, engines)
+
+
+@pytest.fixture
+def choosable(gate):
+    """The app on a pipeline with every control; one of one voice is ready once the gate opens."""
+    engines = {
+        "Rich": lambda: ScriptedEngine(echo, voice=RICH),
+        "Plain": lambda: LateEngine(say("Plainly.")),
+        "Broken": lambda: ScriptedEngine(load_error="No model at /nowhere."),
+    }
+    settings = Settings(_env_file=None, pipelines=dict.fromkeys(engines, "embedded"))
+    with serve(EngineThread(engines), settings) as url:
+        yield url
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -206,6 +220,40 @@ async def test_choices_of_another_engine_never_stand_in_the_way(changing, page):
     await send(page, "hello")
     await last_turn(page, count=2)
     assert changing.engine.runs[-1].settings.voice == VoiceSpec(VoiceMode.NAMED, "tone")
+
+
+async def test_another_model_is_loaded_from_the_page_and_one_that_fails_is_told(
+    choosable, page, gate
+):
+    await open_page(page, choosable)
+    await open_settings(page)
+    await page.get_by_label("Speaker").wait_for()
+    model = page.get_by_label("Model", exact=True)
+    await expect(model.locator("option")).to_have_text(["Rich", "Plain", "Broken"])
+
+    await model.select_option("Plain")
+    await page.get_by_text("Everyone's conversation waits while Plain is loaded.").wait_for()
+    await page.get_by_role("button", name="Keep Rich").click()
+    await expect(model).to_have_value("Rich")
+
+    await model.select_option("Plain")
+    await page.get_by_role("button", name="Change to Plain").click()
+    await expect(model).to_be_disabled()
+    await expect(page.locator("#model-host [role=status]")).to_have_text("Changing to Plain")
+    await send(page, "hello")
+    await page.get_by_text("The model is being changed to Plain; this waits for it.").wait_for()
+    gate.set()
+    turn = await last_turn(page)
+    assert await turn.locator(".reply").inner_text() == "Plainly."
+    await expect(model).to_be_enabled()
+    await page.get_by_text("This engine speaks with one voice of its own.").wait_for()
+
+    await model.select_option("Broken")
+    await page.get_by_role("button", name="Change to Broken").click()
+    told = page.locator("#model-host").get_by_text("Broken could not be loaded: No model at")
+    await told.wait_for()
+    await expect(model).to_be_enabled()
+    await expect(model).to_have_value("Plain")
 
 
 async def test_the_voice_is_chosen_by_keyboard_alone(panel):

@@ -15,7 +15,7 @@ from backend.media.snapshots import brightness
 from backend.realtime import watch
 from backend.runtime.engine_thread import EngineThread
 from tests.realtime.test_call import ID, Caller
-from tests.scripted_engine import ScriptedEngine, say, stay_silent
+from tests.scripted_engine import ScriptedEngine, die, say, stay_silent
 from tests.serving import serve_routes
 
 
@@ -104,6 +104,20 @@ async def test_with_watch_off_nothing_is_looked_at(caller, engine):
     await show(caller, jpeg("black", "white"))
     await asyncio.sleep(0.3)
     assert engine.runs == []
+
+
+async def test_an_engine_that_comes_later_and_does_not_see_looks_at_nothing(caller, engine):
+    await begin_to_watch(caller)
+    engine.sees, engine.script = False, die
+    item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi."}]}
+    await caller.send(type="conversation.item.create", item=item)
+    await caller.send(type="response.create")
+    while (await caller.until("omni.engine"))[-1]["state"] != "ready":
+        pass
+    await show(caller, jpeg("black"))
+    await show(caller, jpeg("black", "white"))
+    await asyncio.sleep(0.5)
+    assert [turn.text for turn in engine.runs] == ["Hi."]
 
 
 @pytest.mark.parametrize("engine", [ScriptedEngine()], ids=["sees nothing"])

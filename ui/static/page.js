@@ -4,6 +4,7 @@ import { useSoundFor } from "./audio_session.js";
 import { Call } from "./call.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
+import { ModelChooser } from "./model_chooser.js";
 import { Notices } from "./notices.js";
 import { Player, unlockOnGesture } from "./player.js";
 import { claimSessionId } from "./session_id.js";
@@ -36,6 +37,7 @@ class Page {
   conversation = new Conversation(this, this.player);
   call = new Call(this, this.player);
   usedVoice = new UsedVoice(this);
+  models = new ModelChooser();
   lab = new VoiceLab(this, this.player);
   sessionId = "";
   socket = null;
@@ -225,6 +227,7 @@ class Page {
     }
     this.call.follow(message);
     this.usedVoice.follow(message);
+    this.models.follow(message);
     this.lab.follow(message);
   }
 
@@ -232,6 +235,9 @@ class Page {
     if (state !== "ready") return;
     document.documentElement.dataset.answers = answers ? "yes" : "no";
     this.tell("answers", answers ? "" : NO_ANSWERS);
+    if (answers) return;
+    this.call.end(); // the model before this one may have answered
+    if (this.talk.active) this.talk.discard();
   }
 
   #restore(turns) {
@@ -270,6 +276,9 @@ export const mountStatus = (element, tellEngine) => page.mountStatus(element, te
 
 /** @param {HTMLElement} element */
 export const mountLab = (element) => page.mountLab(element);
+
+/** @param {HTMLElement} element */
+export const mountModel = (element) => page.models.mount(element);
 
 /** @param {HTMLElement} element */
 export const mountUsedVoice = (element) => page.usedVoice.mount(element);
