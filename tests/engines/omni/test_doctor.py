@@ -51,6 +51,13 @@ def test_a_bare_machine_gets_a_list_of_commands():
     assert "The downloads are about 27 GB" in text
 
 
+def test_without_a_card_the_profiles_of_the_same_pipeline_are_listed():
+    text = str(examine(DEPLOY / "qwen3_tts.yaml", machine=machine()))
+    for name in ("qwen3_tts.yaml", "qwen3_tts_80gb.yaml"):
+        assert f"{name} is made for " in text
+    assert "aura_24gb.yaml is made for" not in text
+
+
 def test_the_table_has_what_each_stage_takes_and_holds():
     lines = str(examine(AURA, machine=machine(H100))).splitlines()
     think = next(line for line in lines if line.startswith("  1 think"))

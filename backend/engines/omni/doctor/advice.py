@@ -75,10 +75,10 @@ def advice(choice: Choice | None, folder: Path) -> Finding:
     return Finding(Level.NOTE, text, command)
 
 
-def all_profiles(folder: Path) -> list[Finding]:
-    """Which card each profile is made for."""
+def all_profiles(folder: Path, pipeline: str) -> list[Finding]:
+    """Which card each profile of a pipeline is made for."""
     return [
         Finding(Level.NOTE, f"{shown(profile.path)} is made for {profile.card}.")
         for profile in single_host_profiles(folder)
-        if profile.card
+        if profile.card and profile.pipeline == pipeline
     ]

@@ -77,7 +77,7 @@ def examine(
     cards = search.cards or named_cards(profile)
     placement = place(profile, cards, weights) if cards else None
     if not search.cards or placement is None:
-        found += all_profiles(places.profiles)
+        found += all_profiles(places.profiles, profile.pipeline)
     else:
         found += placement_findings(placement, profile)
         if not placement.fits:

@@ -1,8 +1,8 @@
 """Where the copies of MiMo-Audio's audio tokenizer are, and the memory that they take.
 
 The app has one, which reads the clips. Each stage's process loads one too, though only the last one
-works, which makes the sound. A stage whose workers are processes of their own (on a CPU, or
-with its model spread over several cards) has one for each of them: five on a CPU.
+works, which makes the sound. A stage whose workers are processes of their own, as vLLM has them on
+a CPU and for a model on several cards, has one more for each of them.
 """
 
 from __future__ import annotations
