@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import soundfile
 from fastapi import APIRouter, Depends, File, Response, UploadFile
 
@@ -25,14 +26,13 @@ from backend.speech_api.speaking import synthetic_tags
 from backend.speech_api.whole_file import FileFormat, whole_file
 from backend.tasks.recording import ShelfClip
 from backend.tasks.shelf import ClipShelf
-from backend.voices.measures import clipped_share
 
 Owner = Annotated[str, Depends(owner_of)]
 Told = dict[str, object]
 
 _FIELDS_BYTES = 10_000
 _MAX_RATE = 48_000
-_CLIPPED = 0.001  # share of samples on flat tops: one in each syllable or so
+_FULL_SCALE, _CLIPPED = 0.999, 0.001  # the share is one top in each syllable or so
 
 
 def make_clip_router(shelf: ClipShelf, limits: MediaLimits) -> APIRouter:
@@ -83,7 +83,7 @@ def _notes(clip: AudioClip) -> list[Told]:
     if is_quiet(clip):
         text = "This recording is very quiet. See that the microphone was on."
         notes.append({"code": "quiet", "text": text})
-    if (share := clipped_share(clip.samples)) >= _CLIPPED:
+    if (share := _cut_off(clip)) >= _CLIPPED:
         text = f"This recording was too loud: {share:.1%} of it is cut off flat."
         notes.append({"code": "clipped", "text": text})
     if clip.duration_s > MAX_PIECE_S:
@@ -91,6 +91,12 @@ def _notes(clip: AudioClip) -> list[Told]:
         text = f"This recording is {length} long. A transcription hears it in pieces."
         notes.append({"code": "long", "text": text})
     return notes
+
+
+def _cut_off(clip: AudioClip) -> float:
+    """Which share of the samples stays at full scale, where a natural top is a point."""
+    full = np.abs(clip.samples) >= _FULL_SCALE
+    return float((full[2:] & full[1:-1] & full[:-2]).mean())
 
 
 def _file(clip: ShelfClip) -> bytes:

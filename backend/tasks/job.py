@@ -55,9 +55,19 @@ class TaskJob:
             metrics = metrics or end.metrics
             if end.outcome not in GOES_ON:
                 break
+        yield self._end(end, turn, metrics)
+
+    def _end(self, end: TurnEnd, last: Turn, metrics: dict[str, float]) -> TurnEnd:
+        """The end of the whole, when the last part that was begun ended so."""
+        number, count = self._turns.index(last) + 1, len(self._turns)
+        place = f"In part {number} of {count}: " if end.message and count > 1 else ""
         total_s = round(time.monotonic() - self._began_at, 4)
-        outcome = self._joiner.outcome(end.outcome)
-        yield replace(end, outcome=outcome, metrics=metrics | {"total_s": total_s})
+        return replace(
+            end,
+            outcome=self._joiner.outcome(end.outcome),
+            message=place + end.message,
+            metrics=metrics | {"total_s": total_s},
+        )
 
     def cancel(self) -> None:
         """Stop the work: of what is still to be done, nothing begins."""

@@ -17,6 +17,7 @@ from backend.contract.events import (
     SpeechChunk,
     Stage,
     StageProgress,
+    StageStarted,
     Transcript,
     TurnEnd,
 )
@@ -56,6 +57,9 @@ class Joiner:
         if isinstance(event, Silence):
             self._silence = event
             return []
+        if isinstance(event, StageStarted) and self._index:
+            # A page may take a stage that starts for one of which nothing is done.
+            return [event, self._progress(event.turn_id, event.stage, 0.0)]
         return [self._of_whole(event)]
 
     def _of_whole(self, event: Event) -> Event:
@@ -72,7 +76,7 @@ class Joiner:
                 self._part_cues = tuple(_moved(cue, self._start_s) for cue in event.cues)
                 return replace(event, cues=self._cues + self._part_cues)
             case StageProgress():
-                return replace(event, share=self._share(event.share))
+                return self._progress(event.turn_id, event.stage, event.share)
             case SpeechChunk():
                 self._sound_s += len(event.pcm) / event.sample_rate
         return event
@@ -86,8 +90,7 @@ class Joiner:
         self._cues += self._part_cues
         self._answered = self._answered or end.outcome is Outcome.ANSWERED
         if self._index < len(self._parts) - 1 and end.outcome in GOES_ON:
-            share = self._share(1.0)
-            told.append(StageProgress(turn_id=end.turn_id, stage=self._stage, share=share))
+            told.append(self._progress(end.turn_id, self._stage, 1.0))
             self._begin_part()
         elif self._silence and not self._answered:
             told.append(self._silence)
@@ -105,10 +108,10 @@ class Joiner:
         heard = [part.clip.duration_s for part in self._parts[: self._index] if part.clip]
         self._start_s = self._sound_s if self._speaks else sum(heard)
 
-    def _share(self, of_part: float) -> float:
+    def _progress(self, turn_id: str, stage: Stage, of_part: float) -> StageProgress:
         sizes = [size_of(part) for part in self._parts]
         done = sum(sizes[: self._index]) + of_part * sizes[self._index]
-        return min(1.0, done / sum(sizes))
+        return StageProgress(turn_id=turn_id, stage=stage, share=min(1.0, done / sum(sizes)))
 
     def _own_cue(self) -> Cue | None:
         clip, end_s = self._parts[self._index].clip, self._sound_s

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import io
 import json
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ import pytest
 import soundfile
 from fastapi import FastAPI
 
+from backend.contract.errors import Field, TurnRefused
 from backend.contract.events import (
     Captions,
     Cue,
@@ -27,13 +29,17 @@ from backend.contract.events import (
     TaskSent,
     Transcript,
 )
+from backend.contract.media import AudioClip
 from backend.contract.tasks import TASKS
+from backend.contract.voice import VoiceMode
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
 from backend.speech_api.errors import answer_errors
+from backend.speech_api.guards import EVERYBODY
 from backend.speech_api.task_routes import make_task_router
 from backend.voices.library import VoiceLibrary
-from tests.scripted_engine import RATE, ScriptedEngine, tone
+from backend.voices.voice import VoiceDraft
+from tests.scripted_engine import RATE, ScriptedEngine, hang, stay_silent, tone
 from tests.serving import run_app
 
 PAGE = {"X-Omni-Owner": "a" * 32}
@@ -73,14 +79,13 @@ def library(tmp_path):
 
 
 @pytest.fixture
-def options():
-    return {"max_waiting": 2}
+def thread(engine):
+    other = ScriptedEngine(everything)
+    return EngineThread({"first": lambda: engine, "other": lambda: other}, max_waiting=2)
 
 
 @pytest.fixture
-def url(engine, library, options, tmp_path):
-    thread = EngineThread(lambda: engine, **options)
-
+def url(thread, library):
     @asynccontextmanager
     async def run_engine(_app):
         thread.start()
@@ -152,3 +157,343 @@ async def test_the_sound_of_a_reply_is_kept_and_says_that_nobody_spoke(http):
     assert b"Synthetic speech" in file.content
     kept, rate = soundfile.read(io.BytesIO(file.content))
     assert (rate, len(kept)) == (RATE, len(sound_of(events)))
+
+
+async def refused(http, status, code, param, **asked):
+    """The message of a refusal, which comes before any event."""
+    answer = await http.post("/v1/tasks", json=asked)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], error["param"]) == (status, code, param)
+    return error["message"]
+
+
+async def send(http, sound, rate=RATE, **headers):
+    """Put a sound on the shelf."""
+    file = io.BytesIO()
+    soundfile.write(file, sound, rate, format="WAV", subtype="PCM_16")
+    answer = await http.post("/v1/tasks/clips", files={"file": file.getvalue()}, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["id"]
+
+
+async def test_all_ten_are_listed_with_what_they_need(http):
+    told = (await http.get("/v1/tasks")).json()
+    assert told["engine"] == "scripted"
+    assert [task["name"] for task in told["tasks"]] == list(TASKS)
+    assert all(task["available"] and not task["why"] for task in told["tasks"])
+    by_name = {task["name"]: task for task in told["tasks"]}
+    assert by_name["tts_sft_with_instruct"] == {
+        "name": "tts_sft_with_instruct",
+        "required": ["text", "instruct"],
+        "optional": ["voice"],
+        "speaks": True,
+        "reasons": True,
+        "variants": {},
+        "available": True,
+        "why": "",
+    }
+    assert by_name["text_dialogue_sft_multiturn"]["variants"] == {
+        "thinking": {"speaks": False, "reasons": True}
+    }
+
+
+@pytest.mark.parametrize("engine", [ScriptedEngine(tasks=("tts_sft",))])
+async def test_what_the_engine_cannot_do_is_told_with_the_reason(http):
+    tasks = (await http.get("/v1/tasks")).json()["tasks"]
+    assert [task["name"] for task in tasks if task["available"]] == ["tts_sft"]
+    assert {task["why"] for task in tasks if not task["available"]} == {
+        "This engine has no tasks beside the conversation."
+    }
+    asked = {"task": "text_dialogue_sft_multiturn", "text": "Hello"}
+    why = await refused(http, 400, "task_unavailable", "task", **asked)
+    assert why == "This engine has no tasks beside the conversation."
+
+
+@pytest.mark.parametrize("engine", [ScriptedEngine(tasks=tuple(TASKS), load_s=3600)])
+async def test_while_the_engine_loads_nothing_can_be_done(url):
+    async with httpx.AsyncClient(base_url=url, timeout=30) as http:
+        told = (await http.get("/v1/tasks")).json()
+        assert told["engine"] == ""
+        assert not any(task["available"] for task in told["tasks"])
+        assert {task["why"] for task in told["tasks"]} == {"The engine is still loading."}
+        await refused(http, 503, "engine_loading", None, **SPEAK)
+
+
+WRONG = [
+    ("unknown_task", "task", {"task": "sing"}),
+    ("unknown_variant", "variant", SPEAK | {"variant": "clean"}),
+    ("input_missing", "text", {"task": "tts_sft"}),
+    ("input_missing", "instruct", {"task": "tts_sft_with_instruct", "text": "One."}),
+    ("input_missing", "voice", {"task": "tts_sft_with_audio", "text": "One."}),
+    ("input_missing", "clip", {"task": "audio_understanding_sft", "question": "Who?"}),
+    ("input_unused", "question", SPEAK | {"question": "Who?"}),
+    ("input_unused", "history", SPEAK | {"history": [{"text": "a", "answer": "b"}]}),
+    ("nothing_to_say", "text", {"task": "tts_sft", "text": "..."}),
+    ("text_too_long", "text", {"task": "tts_sft", "text": "a" * 20_001}),
+    ("text_too_long", "text", {"task": "text_dialogue_sft_multiturn", "text": "a" * 8001}),
+    ("text_too_long", "text", {"task": "tts_sft_with_natural_instruction", "text": "a" * 1001}),
+    ("bad_request", "instruct", SPEAK | {"instruct": "a" * 1001}),
+    ("bad_request", "question", SPEAK | {"question": "a" * 2001}),
+    ("bad_request", "system_prompt", SPEAK | {"system_prompt": "a" * 4001}),
+    ("bad_request", "history", SPEAK | {"history": [{}] * 101}),
+    ("history_too_long", "history", SPEAK | {"history": [{"text": "a" * 1000}] * 65}),
+    ("bad_request", "max_tokens", SPEAK | {"max_tokens": 0}),
+    ("bad_request", "phrase", SPEAK | {"phrase": -1}),
+    ("bad_request", "speed", SPEAK | {"speed": 2}),
+    ("bad_request", "history.0.sound", SPEAK | {"history": [{"sound": "x"}]}),
+    ("voice_unknown", "voice", SPEAK | {"voice": "nobody"}),
+    ("voice_twice", "voice_clip", SPEAK | {"voice": "ann", "voice_clip": "b"}),
+]
+
+
+@pytest.mark.parametrize(("code", "param", "asked"), WRONG)
+async def test_what_is_wrong_is_told_with_its_field_before_anything_happens(
+    http, engine, code, param, asked
+):
+    assert await refused(http, 400, code, param, **asked)
+    assert not engine.runs
+
+
+async def test_a_recording_that_is_not_there_is_told_with_its_field(http):
+    dialogue = {"task": "spoken_dialogue_sft_multiturn", "clip": await send(http, tone(1.0))}
+    await refused(http, 404, "clip_unknown", "clip", **dialogue | {"clip": "x"})
+    await refused(http, 404, "clip_unknown", "voice_clip", **dialogue, voice_clip="x")
+    history = [{"clip": dialogue["clip"], "answer": "Yes."}, {"clip": "x", "answer": "No."}]
+    await refused(http, 404, "clip_unknown", "history.1.clip", **dialogue, history=history)
+    history = [{"clip": dialogue["clip"], "answer": "Yes.", "answer_clip": "x"}]
+    await refused(http, 404, "clip_unknown", "history.0.answer_clip", **dialogue, history=history)
+
+
+async def test_more_sound_than_a_dialogue_can_hold_is_refused(http, monkeypatch):
+    monkeypatch.setattr("backend.speech_api.task_sounds.MAX_HISTORY_S", 1.5)
+    clips = [await send(http, tone(1.0)) for _ in range(2)]
+    history = [{"clip": clip, "answer": "Yes."} for clip in clips]
+    asked = {"task": "speech2text_dialogue_sft_multiturn", "clip": clips[0]}
+    await refused(http, 400, "history_too_long", "history", **asked, history=history)
+
+
+async def test_all_that_is_asked_reaches_the_engine(http, engine):
+    said, answered = await send(http, tone(1.0)), await send(http, tone(2.0, rate=16_000), 16_000)
+    earlier = {"text": "Hi", "clip": said, "answer": "Hello", "answer_clip": answered}
+    await done(
+        http,
+        task="spoken_dialogue_sft_multiturn",
+        clip=said,
+        voice_clip=answered,
+        system_prompt="Be kind.",
+        history=[earlier, {"text": "Typed", "answer": "Yes", "clip": None}],
+        phrase=3,
+        max_tokens=77,
+        variant=None,
+    )
+    turn = engine.runs[0]
+    task = turn.task
+    assert turn.settings.max_reply_tokens == 77
+    assert (task.system_prompt, task.phrase, task.text) == ("Be kind.", 3, "")
+    assert (task.clip.duration_s, task.clip.sample_rate) == (1.0, RATE)
+    assert (task.voice.duration_s, task.voice.sample_rate) == (2.0, 16_000)
+    assert task.history[0].answer_clip is task.voice  # held once
+    assert [turn.answer for turn in task.history] == ["Hello", "Yes"]
+    assert task.history[1].clip is None
+
+
+async def test_a_kept_voice_is_spoken_after(http, engine, library):
+    owner = f"page-{hashlib.sha256(b'a' * 32).hexdigest()[:32]}"
+    draft = VoiceDraft(name="Ann", consent="mine", reference_text="One two three.")
+    voice = library.keep(owner, draft, AudioClip(tone(3.0), RATE))
+    for name in (voice.id, "ann"):
+        await done(http, task="tts_sft_with_audio", text="One.", voice=name)
+        assert engine.runs[-1].task.voice.duration_s == 3.0
+    asked = {"task": "tts_sft_with_audio", "text": "One.", "voice": "Ann"}
+    headers = {"X-Omni-Owner": "b" * 32}
+    answer = await http.post("/v1/tasks", json=asked, headers=headers)
+    assert answer.json()["error"]["code"] == "voice_unknown"
+
+
+async def test_a_voice_without_a_recording_is_refused(http, library):
+    draft = VoiceDraft(name="Low", kind=VoiceMode.NAMED, speaker="low")
+    library.keep(EVERYBODY, draft, shared=True)
+    await refused(http, 400, "voice_mode", "voice", **SPEAK | {"voice": "Low"})
+
+
+async def test_what_the_engine_refuses_ends_with_its_code(http, engine):
+    async def refuse(engine, turn):
+        raise TurnRefused("prompt_too_long", "This does not fit.", Field.TEXT)
+        yield
+
+    engine.script = refuse
+    (end,) = await done(http, **SPEAK)
+    assert (end["outcome"], end["refusal"]) == ("failed", "prompt_too_long")
+    assert (end["message"], end["clip"]) == ("This does not fit.", None)
+
+
+async def test_what_fails_in_the_middle_keeps_what_was_heard(http, engine):
+    async def fail(engine, turn):
+        yield SpeechChunk(turn_id=turn.id, pcm=tone(0.5), sample_rate=RATE)
+        raise ValueError("the lights went out")
+
+    engine.script = fail
+    *_, end = await done(http, **SPEAK)
+    assert end["outcome"] == "failed"
+    assert "the lights went out" in end["message"]
+    sound, _ = soundfile.read(
+        io.BytesIO((await http.get(f"/v1/tasks/clips/{end['clip']}")).content)
+    )
+    assert len(sound) == RATE // 2
+
+
+async def test_an_engine_that_has_nothing_to_say_says_why(http, engine):
+    engine.script = stay_silent
+    events = await done(http, **SPEAK)
+    assert [event["type"] for event in events] == ["started", "notice", "end"]
+    assert events[1] == {"type": "notice", "code": "silent", "text": "Nothing was asked."}
+    assert events[2]["outcome"] == "silent"
+
+
+async def test_leaving_ends_the_work_and_keeps_what_was_heard(http, engine, until):
+    async def go_on(engine, turn):
+        yield SpeechChunk(turn_id=turn.id, pcm=tone(0.5), sample_rate=RATE)
+        await asyncio.sleep(3600)
+
+    engine.script = go_on
+    async with http.stream("POST", "/v1/tasks", json=SPEAK) as answer:
+        async for line in answer.aiter_lines():
+            clip = json.loads(line[6:])["clip"]
+            break
+    await until(lambda: len(engine.stopped) == 1)
+    file = await http.get(f"/v1/tasks/clips/{clip}")
+    assert len(soundfile.read(io.BytesIO(file.content))[0]) == RATE // 2
+
+
+async def test_leaving_while_others_are_served_gives_the_place_back(http, engine, until):
+    engine.script = hang
+    async with under_way(http) as first:
+        assert first == {"type": "text", "delta": "Well,"}
+        async with under_way(http) as second:
+            assert second == {"type": "queued", "text": "Waiting for the engine: 1 ahead of you."}
+    await until(lambda: len(engine.stopped) == 1 and not engine.running)
+    engine.script = everything
+    assert (await done(http, **SPEAK))[-1]["outcome"] == "answered"
+    assert len(engine.runs) == 2  # the one that waited never began
+
+
+async def test_a_full_line_is_told_before_anything_happens(http, engine):
+    engine.script = hang
+    async with under_way(http), under_way(http), under_way(http):
+        await refused(http, 429, "busy", None, **SPEAK)
+
+
+@asynccontextmanager
+async def under_way(http):
+    """A task that goes on until the block is left; its first event."""
+    async with http.stream("POST", "/v1/tasks", json=SPEAK) as answer:
+        lines = answer.aiter_lines()
+        yield json.loads((await anext(lines))[6:])
+        await lines.aclose()
+
+
+async def test_a_long_recording_is_written_down_in_parts(http, engine):
+    async def write_down(engine, turn):
+        yield ReplyText(turn_id=turn.id, delta=f"Part {len(engine.runs)}.")
+
+    engine.script = write_down
+    clip = await send(http, tone(70, rate=8000), 8000)
+    events = await done(http, task="audio_trancribing_sft", variant="clean", clip=clip)
+    text = "".join(event["delta"] for event in events if event["type"] == "text")
+    assert text == "Part 1. Part 2. Part 3."
+    assert all(turn.task.clip.duration_s <= 30 for turn in engine.runs)
+    cues = [event["cues"] for event in events if event["type"] == "captions"][-1]
+    assert (cues[0]["start_s"], cues[-1]["end_s"]) == (0, 70)
+    assert [event["type"] for event in events].count("end") == 1
+    assert [event["share"] for event in events if event["type"] == "progress"] == pytest.approx(
+        [cue["end_s"] / 70 for cue in cues[:-1]], abs=1e-3
+    )
+
+
+async def test_a_long_text_is_one_sound(http, engine):
+    story = " ".join(f"This is sentence number {n} of a story." for n in range(20))
+    events = await done(http, task="tts_sft", text=story)
+    count = len(engine.runs)
+    assert count > 2
+    assert len({event["clip"] for event in events if event["type"] == "audio"}) == 1
+    file = await http.get(f"/v1/tasks/clips/{events[-1]['clip']}")
+    sound, rate = soundfile.read(io.BytesIO(file.content))
+    assert len(sound) / rate == pytest.approx(0.6 * count)
+
+
+async def test_two_people_at_once_each_get_their_own(http, engine):
+    async def slowly(engine, turn):
+        for word in turn.task.text.split():
+            yield ReplyText(turn_id=turn.id, delta=f"{word} ")
+            yield SpeechChunk(turn_id=turn.id, pcm=tone(0.2), sample_rate=RATE)
+            await asyncio.sleep(0.01)
+
+    engine.script = slowly
+    other = httpx.AsyncClient(
+        base_url=http.base_url, timeout=30, headers={"X-Omni-Owner": "b" * 32}
+    )
+    async with other:
+        texts = ("One two three.", "Four five six seven.")
+        told = await asyncio.gather(
+            *(
+                done(one, task="tts_sft", text=text)
+                for one, text in zip((http, other), texts, strict=True)
+            )
+        )
+        for events, text in zip(told, texts, strict=True):
+            said = "".join(event["delta"] for event in events if event["type"] == "text")
+            assert said.strip() == text
+            assert len(sound_of(events)) == int(0.2 * RATE) * len(text.split())
+        clips = [events[-1]["clip"] for events in told]
+        answers = [await other.get(f"/v1/tasks/clips/{clip}") for clip in clips]
+        assert [answer.status_code for answer in answers] == [404, 200]
+
+
+async def test_another_engine_does_not_go_on_with_half_done_work(http, url, engine, thread):
+    gate = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    async def wait(engine, turn):
+        yield ReplyText(turn_id=turn.id, delta="One.")
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(gate.wait(), loop))
+
+    engine.script = wait
+    story = " ".join(f"This is sentence number {n} of a story." for n in range(20))
+    asked = asyncio.create_task(done(http, task="tts_sft", text=story))
+    while not engine.runs:  # noqa: ASYNC110 - over the wire
+        await asyncio.sleep(0.01)
+    await thread.switch("other")
+    gate.set()
+    *_, end = await asked
+    assert (end["outcome"], end["refusal"]) == ("failed", "engine_changed")
+
+
+async def test_other_pages_and_larger_bodies_are_refused(http):
+    headers = {"Origin": "https://elsewhere.example", "Sec-Fetch-Site": "cross-site"}
+    answer = await http.post("/v1/tasks", json=SPEAK, headers=headers)
+    assert answer.json()["error"]["code"] == "foreign_page"
+    answer = await http.post("/v1/tasks", json=SPEAK | {"text": "a" * 3_000_000})
+    assert answer.json()["error"]["code"] == "too_large"
+
+
+CUES = [{"start_s": 0, "end_s": 1.5, "text": "One."}, {"start_s": 1.5, "end_s": 2, "text": "Two."}]
+
+
+async def test_captions_become_files(http):
+    answer = await http.post("/v1/tasks/captions/srt", json={"cues": CUES})
+    assert answer.headers["content-type"].startswith("application/x-subrip")
+    assert answer.text.startswith("1\n00:00:00,000 --> 00:00:01,500\nOne.\n")
+    answer = await http.post("/v1/tasks/captions/vtt", json={"cues": CUES})
+    assert answer.text.startswith("WEBVTT\n\n00:00:00.000 --> 00:00:01.500\nOne.\n")
+
+
+@pytest.mark.parametrize(
+    "cue",
+    ['{"start_s": NaN, "end_s": 1, "text": "a"}', '{"start_s": -1, "end_s": 1, "text": "a"}'],
+)
+async def test_captions_without_times_are_refused(http, cue):
+    headers = {"Content-Type": "application/json"}
+    answer = await http.post(
+        "/v1/tasks/captions/srt", content=f'{{"cues": [{cue}]}}', headers=headers
+    )
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, "cues.0.start_s")
