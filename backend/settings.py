@@ -8,9 +8,10 @@ from typing import Any, Literal, Self
 
 from platformdirs import user_data_path
 from pydantic import Field, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
 from backend.addresses import is_server, is_this_machine
+from backend.pipelines import PipelineSettings
 
 
 def _data_dir() -> Path:
@@ -21,7 +22,7 @@ def _data_dir() -> Path:
     return user_data_path("omni-live", appauthor=False)
 
 
-class Settings(BaseSettings):
+class Settings(PipelineSettings):
     """All that can be set. ``OMNI_LIVE_PORT=8000``, ``--port 8000`` and ``.env`` mean the same."""
 
     model_config = SettingsConfigDict(
@@ -42,19 +43,6 @@ class Settings(BaseSettings):
         "auto",
         description="Which engine answers; auto is remote with --url, else omni on a CUDA GPU,"
         " else embedded.",
-    )
-    pipelines: dict[str, str] = Field(
-        default_factory=dict,
-        description="In place of --engine, several to choose from under Settings, as JSON by name:"
-        " each a deploy file of the omni engine, embedded, or the address of a server:"
-        ' {"AURA": "deploy/aura_80gb.yaml", "Small": "embedded"}. One is loaded at a time.',
-    )
-    pipeline: str = Field("", description="Which of these to begin with; empty for the first.")
-    allow_switching: bool | None = Field(
-        None,
-        description="Whether whoever reaches the app may change the pipeline, which is everybody's."
-        " Left out, only where it listens on this machine and has no --root-path: say false behind"
-        " any other proxy.",
     )
     stall_timeout_s: float = Field(30.0, gt=0, description="Seconds a turn may make no progress.")
     max_waiting_turns: int = Field(32, ge=0, description="Turns that may wait for the engine.")
@@ -154,48 +142,12 @@ class Settings(BaseSettings):
         alone = is_this_machine(self.host) and not self.root_path
         return alone if self.allow_switching is None else self.allow_switching
 
-    def of_pipeline(self, name: str = "") -> Self:
-        """The same as if this pipeline, without a name the one to begin with, were the only one."""
-        if not self.pipelines:
-            return self
-        runs = self.pipelines[name or self.pipeline or next(iter(self.pipelines))]
-        changes: dict[str, object] = {"engine": "embedded", "pipelines": {}}
-        if "://" in runs:
-            changes |= {"engine": "remote", "url": runs}
-        elif runs != "embedded":
-            changes |= {"engine": "omni", "deploy_config": Path(runs)}
-        return self.model_copy(update=changes)
-
     @field_validator("url")
     @classmethod
     def _looks_like_a_server(cls, url: str) -> str:
         if url and not is_server(url):
             raise ValueError("this is not the address of a server: it looks like http://host:8091")
         return url
-
-    @field_validator("pipelines")
-    @classmethod
-    def _can_be_run(cls, pipelines: dict[str, str]) -> dict[str, str]:
-        for name, runs in pipelines.items():
-            if not name.strip():
-                raise ValueError("each pipeline needs a name")
-            if not (runs == "embedded" or is_server(runs) or Path(runs).is_file()):
-                raise ValueError(
-                    f"{name} is to run {runs!r}, which is neither a deploy file that is there, nor"
-                    " embedded, nor the address of a server such as http://host:8091"
-                )
-        return pipelines
-
-    @model_validator(mode="after")
-    def _pipelines_say_all(self) -> Self:
-        if self.pipeline and self.pipeline not in self.pipelines:
-            names = ", ".join(self.pipelines) or "there are none"
-            raise ValueError(f"--pipeline {self.pipeline} is none of --pipelines: {names}")
-        alone = {"engine", "url", "deploy_config", "models", "sampling"} & self.model_fields_set
-        if self.pipelines and alone:
-            names = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(alone))
-            raise ValueError(f"--pipelines says what runs, so leave out {names}")
-        return self
 
     @field_validator("sound_groups")
     @classmethod
