@@ -33,7 +33,7 @@ from backend.speech_api.zip_routes import make_zip_router
 from backend.voices.library import VoiceLibrary
 from ui.lab_endpoints import add_lab_endpoints
 from ui.page import build_page
-from ui.theme import STATIC_DIR, STYLE_SHEET, make_theme
+from ui.theme import STATIC_DIR, STYLE_SHEETS, make_theme
 
 
 def make_engine_thread(settings: Settings) -> EngineThread:
@@ -100,7 +100,7 @@ def make_app(settings: Settings, engine: EngineThread) -> FastAPI:
         root_path=settings.root_path or None,
         max_file_size=f"{settings.max_upload_mb}mb",
         theme=make_theme(),
-        css_paths=STYLE_SHEET,
+        css_paths=STYLE_SHEETS,
         footer_links=[],
         ssr_mode=False,
     )

@@ -36,6 +36,8 @@ def build_page(registry: SessionRegistry, engine: EngineThread, settings: Settin
             panel = build_settings_panel(settings)
         with gr.Accordion("Voice lab", open=False, elem_id="voice-lab"):
             mount("mountLab", "lab-host")
+        with gr.Accordion("Tasks", open=False, elem_id="tasks"):
+            mount("mountTasks", "tasks-host")
         composer.errors[Field.VOICE] = panel.voice.error
         sender = _sender(registry, engine, settings, composer)
         _wire(composer, panel, fold, fresh, sender)

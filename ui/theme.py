@@ -1,4 +1,4 @@
-"""How the page looks: one Gradio theme, and one style sheet for what Gradio has no part for."""
+"""How the page looks: one Gradio theme, and style sheets for what Gradio has no part for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import gradio as gr
 
 STATIC_DIR = Path(__file__).parent / "static"
 
-STYLE_SHEET = STATIC_DIR / "page.css"
+STYLE_SHEETS = [STATIC_DIR / "page.css", STATIC_DIR / "tasks.css"]
 
 
 def make_theme() -> gr.themes.Base:

@@ -33,3 +33,12 @@ export function button(text, label, onClick) {
 export function seconds(value) {
   return `${value.toFixed(value < 10 ? 2 : 1)} s`;
 }
+
+/** Hands a file to the browser's downloads. */
+export function download(file, name) {
+  const link = make("a");
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // the browser is still reading it
+}

@@ -4,8 +4,6 @@ import { button, make } from "./dom.js";
 import { IN_QUIET, Recorder } from "./recorder.js";
 import { wavFile } from "./wav.js";
 
-const LONGEST_S = 60;
-
 /** @returns {HTMLElement} The control, in the form with its label. */
 export function field(form, words, control) {
   const label = form.appendChild(make("label", "lab-field"));
@@ -46,16 +44,20 @@ export function consentLine(form, words) {
  * A button that records, and one that chooses a file.
  * @param {(clip: Blob) => void} take
  * @param {(words: string) => void} fail
+ * @param {{id: string, label: string, longestS: number}} names Of the button that records.
  */
-export function clipInput(take, fail) {
+export function clipInput(take, fail, names = { id: "keep", label: "Record the voice to keep", longestS: 60 }) {
   const element = make("div", "take-buttons");
-  const recording = new ClipRecording(take, fail, (words) => (record.textContent = words));
-  const record = element.appendChild(
-    button("● Record", "Record the voice to keep", () => recording.press()),
-  );
-  record.id = "keep-record";
+  const recording = new ClipRecording(take, fail, names.longestS, (words) => (record.textContent = words));
+  const record = element.appendChild(button("● Record", names.label, () => recording.press()));
+  record.id = `${names.id}-record`;
+  record.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !recording.on) return;
+    event.preventDefault(); // or it would stop what the page says, too
+    recording.discard();
+  });
   const file = make("input");
-  Object.assign(file, { type: "file", accept: "audio/*,video/*", hidden: true, id: "keep-file" });
+  Object.assign(file, { type: "file", accept: "audio/*,video/*", hidden: true, id: `${names.id}-file` });
   file.addEventListener("change", () => {
     if (file.files[0]) take(file.files[0]);
     file.value = "";
@@ -67,15 +69,23 @@ export function clipInput(take, fail) {
 class ClipRecording {
   #take;
   #fail;
+  #longestS;
   #say;
   #recorder = null;
+  #opened = false;
   #pieces = [];
   #rate = 0;
 
-  constructor(take, fail, sayWords) {
+  constructor(take, fail, longestS, sayWords) {
     this.#take = take;
     this.#fail = fail;
+    this.#longestS = longestS;
     this.#say = sayWords;
+  }
+
+  /** Whether the microphone is heard. */
+  get on() {
+    return this.#recorder !== null;
   }
 
   /** Begins to record, or ends it. */
@@ -92,7 +102,10 @@ class ClipRecording {
       this.#recorder = null;
       this.#say("● Record");
       this.#fail(error.message);
+      return;
     }
+    if (this.#recorder === recorder) this.#opened = true;
+    else recorder.stop(); // it was ended before the microphone was open
   }
 
   #hear(samples, rate) {
@@ -100,15 +113,21 @@ class ClipRecording {
     this.#rate = rate;
     const seconds = this.#pieces.reduce((sum, piece) => sum + piece.length, 0) / rate;
     this.#say(`■ Stop (${seconds.toFixed(1)} s)`);
-    if (seconds >= LONGEST_S) this.#finish();
+    if (seconds >= this.#longestS) this.#finish();
   }
 
-  async #finish() {
+  /** Ends it, and throws away what was recorded. */
+  discard() {
+    return this.#finish(false);
+  }
+
+  async #finish(kept = true) {
     const recorder = this.#recorder;
     if (!recorder) return;
     this.#recorder = null;
-    await recorder.stop();
+    if (this.#opened) await recorder.stop();
+    this.#opened = false;
     this.#say("● Record");
-    if (this.#pieces.length > 0) this.#take(wavFile(this.#pieces, this.#rate));
+    if (kept && this.#pieces.length > 0) this.#take(wavFile(this.#pieces, this.#rate));
   }
 }

@@ -11,6 +11,7 @@ import { claimSessionId } from "./session_id.js";
 import { CLOSED_FULL, CLOSED_IDLE, RealtimeSocket } from "./socket.js";
 import { StatusStrip } from "./status_strip.js";
 import { TalkButton } from "./talk_button.js";
+import { TaskPanel } from "./task_panel.js";
 import { Transcript } from "./transcript.js";
 import { UsedVoice } from "./used_voice.js";
 import { VoiceLab } from "./voice_lab.js";
@@ -39,6 +40,7 @@ class Page {
   usedVoice = new UsedVoice(this);
   models = new ModelChooser();
   lab = new VoiceLab(this, this.player);
+  tasks = new TaskPanel(this, this.player);
   sessionId = "";
   socket = null;
   #notices = new Notices();
@@ -87,9 +89,16 @@ class Page {
     if (this.#engine) this.lab.follow(this.#engine);
   }
 
+  /** Shows the tasks in this element. */
+  mountTasks(element) {
+    this.tasks.mount(element);
+    if (this.#engine) this.tasks.follow(this.#engine);
+  }
+
   /** Silences the reply at once and stops the work on it. */
   stop() {
     this.lab.stop();
+    this.tasks.stop();
     this.conversation.stop();
     this.#forgetRecording();
     this.ask({ type: "response.cancel" }, () => this.conversation.turns.underWay);
@@ -229,6 +238,7 @@ class Page {
     this.usedVoice.follow(message);
     this.models.follow(message);
     this.lab.follow(message);
+    this.tasks.follow(message);
   }
 
   #showAnswers({ state, answers }) {
@@ -276,6 +286,9 @@ export const mountStatus = (element, tellEngine) => page.mountStatus(element, te
 
 /** @param {HTMLElement} element */
 export const mountLab = (element) => page.mountLab(element);
+
+/** @param {HTMLElement} element */
+export const mountTasks = (element) => page.mountTasks(element);
 
 /** @param {HTMLElement} element */
 export const mountModel = (element) => page.models.mount(element);

@@ -40,10 +40,14 @@ export class Sound {
     this.file = stream.file();
   }
 
-  /** Plays all of it, under a name that the player does not know yet. */
-  play(player, id) {
+  /** Plays what there is from a moment on, under a name that the player does not know yet. */
+  play(player, id, fromS = 0) {
     player.begin(id, this.rate);
-    for (const piece of this.pieces) player.push(id, piece);
-    player.end(id);
+    let skip = Math.round(fromS * this.rate);
+    for (const piece of this.pieces) {
+      if (skip < piece.length) player.push(id, piece.subarray(skip));
+      skip = Math.max(0, skip - piece.length);
+    }
+    if (this.file) player.end(id);
   }
 }

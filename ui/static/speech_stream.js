@@ -8,11 +8,15 @@ const RIFF_SIZE_AT = 4;
 const RATE_AT = 24;
 const DATA = [...new TextEncoder().encode("data")];
 
-/** Why the app did not do it, in words for people; `code` is its own name for the reason. */
+/**
+ * Why the app did not do it, in words for people; `code` is its own name for the reason, and `param`
+ * the part of the request that has to change.
+ */
 export class NotSpoken extends Error {
-  constructor(message, code = "") {
+  constructor(message, code = "", param = "") {
     super(message);
     this.code = code;
+    this.param = param;
   }
 }
 
@@ -46,7 +50,8 @@ export async function answerOf(ask) {
   }
   if (response.ok) return response;
   const told = await response.json().catch(() => null);
-  throw new NotSpoken(told?.error?.message ?? UNREACHABLE, told?.error?.code);
+  const { message = UNREACHABLE, code, param } = told?.error ?? {};
+  throw new NotSpoken(message, code, param);
 }
 
 class SpeechStream {

@@ -1,6 +1,6 @@
 /** One text as it was spoken once: heard again, judged, kept as a file, or thrown away. */
 
-import { button, make, seconds } from "./dom.js";
+import { button, download, make, seconds } from "./dom.js";
 import { Sound } from "./sound.js";
 import { NotSpoken } from "./speech_stream.js";
 import { TakeQuality } from "./take_quality.js";
@@ -67,11 +67,7 @@ export class Take {
   async #save(kind) {
     this.#error.textContent = "";
     try {
-      const link = make("a");
-      link.href = URL.createObjectURL(await packTake(this.sound.file, kind));
-      link.download = `omni-live-take-${this.number}.${kind}`;
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+      download(await packTake(this.sound.file, kind), `omni-live-take-${this.number}.${kind}`);
     } catch (error) {
       if (!(error instanceof NotSpoken)) throw error;
       this.#error.textContent = error.message;

@@ -2,7 +2,8 @@
 
 import { button, make, say, seconds } from "./dom.js";
 
-const WORKING = { hear: "Listening…", think: "Thinking…", speak: "Speaking…", "": "Sending…" };
+/** What a stage does, in words. */
+export const WORKING = { hear: "Listening…", think: "Thinking…", speak: "Speaking…", "": "Sending…" };
 
 const INTERRUPTED = "Interrupted.";
 

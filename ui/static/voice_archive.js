@@ -1,6 +1,6 @@
 /** The kept voices as one zip: taken out of this browser, and brought in. */
 
-import { button, make, say } from "./dom.js";
+import { button, download, make, say } from "./dom.js";
 import { NotSpoken } from "./speech_stream.js";
 import { bringVoices, takeVoices } from "./voice_api.js";
 
@@ -36,11 +36,7 @@ export class VoiceArchive {
   }
 
   async #takeOut() {
-    const link = make("a");
-    link.href = URL.createObjectURL(await takeVoices());
-    link.download = "voices.zip";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // the browser is still reading it
+    download(await takeVoices(), "voices.zip");
   }
 
   async #bringIn(file) {

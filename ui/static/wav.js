@@ -2,6 +2,8 @@
 
 const WAV_HEADER_BYTES = 44;
 const WAV_RATE_OFFSET = 24;
+const WAV_CHUNKS_OFFSET = 12;
+const WAV_DATA = 0x64617461; // "data"
 
 /** @returns {Int16Array} Mono PCM16. */
 export function pcm16FromBase64(text) {
@@ -11,11 +13,18 @@ export function pcm16FromBase64(text) {
   return new Int16Array(bytes.buffer);
 }
 
-/** @param {ArrayBuffer} file A mono PCM16 WAV with the plain 44-byte header.
+/** @param {ArrayBuffer} file A mono PCM16 WAV whose format comes first.
  *  @returns {{samples: Int16Array, sampleRate: number}} */
 export function pcm16FromWav(file) {
-  const sampleRate = new DataView(file).getUint32(WAV_RATE_OFFSET, true);
-  return { samples: new Int16Array(file.slice(WAV_HEADER_BYTES)), sampleRate };
+  const view = new DataView(file);
+  let at = WAV_CHUNKS_OFFSET;
+  let bytes = view.getUint32(at + 4, true);
+  while (view.getUint32(at) !== WAV_DATA) {
+    at += 8 + bytes + (bytes % 2);
+    bytes = view.getUint32(at + 4, true);
+  }
+  const sampleRate = view.getUint32(WAV_RATE_OFFSET, true);
+  return { samples: new Int16Array(file.slice(at + 8, at + 8 + bytes - (bytes % 2))), sampleRate };
 }
 
 /** @param {Float32Array} samples Mono, full scale at ±1.
@@ -29,16 +38,21 @@ export function pcm16ToBase64(samples) {
 
 /** @param {Float32Array[]} pieces Mono, full scale at ±1.
  *  @returns {Blob} A PCM16 WAV file. */
-export function wavFile(pieces, sampleRate) {
-  const pcm = new Int16Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces)
-    for (const sample of piece) pcm[at++] = Math.round(Math.max(-1, Math.min(1, sample)) * 32767);
+export const wavFile = (pieces, sampleRate) =>
+  wavFileOfPcm16(
+    pieces.map((piece) => Int16Array.from(piece, (s) => Math.round(Math.max(-1, Math.min(1, s)) * 32767))),
+    sampleRate,
+  );
+
+/** @param {Int16Array[]} pieces Mono.
+ *  @returns {Blob} A WAV file. */
+export function wavFileOfPcm16(pieces, sampleRate) {
+  const soundBytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
   const head = new DataView(new ArrayBuffer(WAV_HEADER_BYTES));
   const words = [[0, "RIFF"], [8, "WAVE"], [12, "fmt "], [36, "data"]];
   for (const [start, word] of words)
     for (let n = 0; n < 4; n += 1) head.setUint8(start + n, word.charCodeAt(n));
-  head.setUint32(4, WAV_HEADER_BYTES - 8 + pcm.byteLength, true);
+  head.setUint32(4, WAV_HEADER_BYTES - 8 + soundBytes, true);
   head.setUint32(16, 16, true); // bytes of the format that follows
   head.setUint16(20, 1, true); // PCM
   head.setUint16(22, 1, true); // one channel
@@ -46,6 +60,6 @@ export function wavFile(pieces, sampleRate) {
   head.setUint32(28, 2 * sampleRate, true);
   head.setUint16(32, 2, true);
   head.setUint16(34, 16, true);
-  head.setUint32(40, pcm.byteLength, true);
-  return new Blob([head, pcm], { type: "audio/wav" });
+  head.setUint32(40, soundBytes, true);
+  return new Blob([head, ...pieces], { type: "audio/wav" });
 }
