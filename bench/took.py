@@ -55,12 +55,12 @@ async def time_events(began: float, events: AsyncIterator[Event]) -> Took:
     return took
 
 
-async def time_outputs(began: float, outputs: AsyncIterator[Any]) -> Took:
-    """Hear a request to the bare ``AsyncOmni`` out; AURA's stage 1 is the one that writes."""
+async def time_outputs(began: float, outputs: AsyncIterator[Any], *, writer: int = 1) -> Took:
+    """Hear a request to the bare ``AsyncOmni`` out; ``writer`` is the stage that writes."""
     took = Took()
     async for output in outputs:
         now, piece = time.perf_counter() - began, read_output(output)
-        if output.stage_id == 1 and piece.text:
+        if output.stage_id == writer and piece.text:
             took.text_s = took.text_s or now
         if len(piece.pcm):
             took.add_sound(now, len(piece.pcm), piece.sample_rate)

@@ -35,18 +35,17 @@ import numpy as np
 import soundfile
 import yaml
 
-from backend.contract.engine import EngineState
 from backend.contract.media import AudioClip
 from backend.contract.turn import Turn, TurnSettings
 from backend.contract.voice import VoiceSpec
-from backend.engines.omni.engine import OmniEngine
 from backend.engines.omni.launch import Launch
 from backend.engines.omni.sampling import stage_params
 from backend.engines.omni.voice_fields import as_data_uri
 from backend.runtime.engine_thread import EngineThread
 from bench.omni_first_sound import QUESTION, RESULTS, ROOT
+from bench.omni_running import running
+from bench.spoken_report import Report
 from bench.took import Took, numbers, time_events, time_outputs
-from bench.voices_report import Report
 
 if TYPE_CHECKING:
     from vllm_omni.entrypoints.async_omni import AsyncOmni
@@ -59,6 +58,10 @@ TEXT = (
 CLIP_TEXT = "What is the largest ocean on Earth?"
 VOICES = {"Base": ("new clip", "known clip"), "CustomVoice": ("speaker",)}
 CODEC_FRAMES = 75
+DEPLOY = {
+    "bare, engine": "deploy/qwen3_tts_80gb.yaml: graphs for decoding alone, no torch.compile",
+    "stock": "vLLM-Omni's own qwen3_tts.yaml: torch.compile, the second model runner",
+}
 SAMPLING = {"speak": {"max_tokens": CODEC_FRAMES + 1, "min_tokens": CODEC_FRAMES + 1}}
 Ask = Callable[[VoiceSpec], Awaitable[Took]]
 _new_clip = itertools.count(1)
@@ -67,7 +70,9 @@ _new_clip = itertools.count(1)
 def main() -> None:
     """Measure, print a table as it grows, and write JSON and a plot."""
     options = _options()
-    report = Report(options.out, options.machine, dummy=options.dummy)
+    report = Report(
+        options.out / "voices", "Qwen3-TTS 1.7B", options.machine, DEPLOY, dummy=options.dummy
+    )
     with tempfile.TemporaryDirectory() as folder:
         for measure in (_engine_and_bare, _stock)[: 1 + options.stock]:
             for kind in options.kinds:
@@ -78,27 +83,15 @@ async def _engine_and_bare(
     kind: str, folder: Path, options: argparse.Namespace, report: Report
 ) -> None:
     deploy = _deploy(PROFILE, kind, folder, options)
-    started: list[tuple[OmniEngine, asyncio.AbstractEventLoop]] = []
+    async with running(Launch(deploy, sampling=SAMPLING)) as ready:
+        report.started(f"{kind}, bare and engine", ready.start_s)
+        omni = ready.engine.pipeline.omni
 
-    def make() -> OmniEngine:
-        started.append((OmniEngine(Launch(deploy, sampling=SAMPLING)), asyncio.get_running_loop()))
-        return started[-1][0]
+        async def ask_bare(voice: VoiceSpec) -> Took:
+            return await ready.on_loop(_ask_bare(omni, kind, voice))
 
-    began = time.monotonic()
-    thread = EngineThread(make, stall_timeout_s=120)
-    thread.start()
-    try:
-        while thread.status.state is not EngineState.READY:
-            if thread.status.state is EngineState.FAILED:
-                raise RuntimeError(thread.status.message)
-            await asyncio.sleep(0.5)
-        report.started(f"{kind}, bare and engine", time.monotonic() - began)
-        [(engine, loop)] = started
-        ask_bare = partial(_ask_bare, engine.pipeline.omni, kind)
-        ways = {"bare": partial(_on, loop, ask_bare), "engine": partial(_ask_engine, thread)}
+        ways = {"bare": ask_bare, "engine": partial(_ask_engine, ready.thread)}
         await _measure(kind, ways, options, report)
-    finally:
-        await asyncio.to_thread(thread.close)
 
 
 async def _stock(kind: str, folder: Path, options: argparse.Namespace, report: Report) -> None:
@@ -140,15 +133,6 @@ async def _ask_engine(thread: EngineThread, voice: VoiceSpec) -> Took:
     turn = Turn(uuid4().hex, 0, script=TEXT, settings=TurnSettings(voice=voice))
     began = time.perf_counter()
     return await time_events(began, thread.submit(turn))
-
-
-async def _on(loop: asyncio.AbstractEventLoop, ask: Ask, voice: VoiceSpec) -> Took:
-    """Ask on the loop that owns the engine."""
-
-    async def asked() -> Took:
-        return await ask(voice)
-
-    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked(), loop))
 
 
 async def _ask_bare(omni: AsyncOmni, kind: str, voice: VoiceSpec) -> Took:

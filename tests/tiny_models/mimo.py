@@ -8,6 +8,8 @@ from pathlib import Path
 from tests.tiny_models.deploy import deploy_file, stage_entry, write_deploy
 from tests.tiny_models.files import write_json
 from tests.tiny_models.folders import write_config
+from tests.tiny_models.mimo_sizes import MIMO_SIZES, MimoDimensions
+from tests.tiny_models.sizes import Size
 from tests.tiny_models.tokenizer import MIMO_TOKENS, write_tokenizer
 
 SCRIPTED_WORKER = "tests.tiny_models.mimo_script.ScriptedWorker"
@@ -20,8 +22,6 @@ _SPEECH = {
     "speech_zeroemb_idx": "1024-1024-128-128-128-128-128-128",
     "delay_pattern": "0-1-2-3-4-5-6-7",
 }
-_LOCAL = {"local_dim": 32, "local_layers": 1, "local_attn_heads": 2, "local_ffn_dim": 64}
-_INPUT_LOCAL = {"input_local_dim": 32, "input_local_layers": 1, "input_full_attention": True}
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,13 @@ class MimoModels:
     audio_tokenizer: Path
 
 
-def write_mimo_models(folder: Path) -> MimoModels:
+def write_mimo_models(folder: Path, size: Size = Size.TINY) -> MimoModels:
     """Write both below ``folder``. Needs vLLM-Omni, whose classes make the audio tokenizer."""
-    return MimoModels(_write_model(folder / "mimo"), _write_audio_tokenizer(folder / "mimo_tok"))
+    dimensions = MIMO_SIZES[size]
+    return MimoModels(
+        _write_model(folder / "mimo", dimensions),
+        _write_audio_tokenizer(folder / "mimo_tok", dimensions),
+    )
 
 
 def write_mimo_deploy(
@@ -92,7 +96,7 @@ def write_mimo_deploy(
     return write_deploy(path, deploy)
 
 
-def _write_model(folder: Path) -> Path:
+def _write_model(folder: Path, dimensions: MimoDimensions) -> Path:
     """Of an older Qwen's tokenizer, Transformers takes bytes and merges alone: a token a letter."""
     vocab_size = -(-write_tokenizer(folder, MIMO_TOKENS, {}) // 64) * 64
     write_config(
@@ -101,27 +105,21 @@ def _write_model(folder: Path) -> Path:
             "architectures": ["MiMoAudioModel"],
             "model_type": "qwen2",
             "vocab_size": vocab_size,
-            # Sections of the rotary embedding are fixed, and add up to half of such a head.
             "head_dim": 128,
-            "hidden_size": 128,
-            "num_attention_heads": 1,
-            "num_key_value_heads": 1,
-            "num_hidden_layers": 1,
-            "intermediate_size": 128,
             "hidden_act": "silu",
             "rms_norm_eps": 1e-6,
             "rope_theta": 640_000,
             "max_position_embeddings": 8192,
             "tie_word_embeddings": False,
+            "input_full_attention": True,
             **_SPEECH,
-            **_LOCAL,
-            **_INPUT_LOCAL,
+            **dimensions.model,
         },
     )
     return folder
 
 
-def _write_audio_tokenizer(folder: Path) -> Path:
+def _write_audio_tokenizer(folder: Path, dimensions: MimoDimensions) -> Path:
     """It is loaded outside vLLM, which therefore cannot make its weights up."""
     import torch
     from safetensors.torch import save_file
@@ -132,7 +130,6 @@ def _write_audio_tokenizer(folder: Path) -> Path:
         MiMoAudioTokenizer,
     )
 
-    block = {"layers": 1, "attention_heads": 2, "ffn_dim": 128}
     config = {
         "architectures": ["MiMoAudioTokenizer"],
         "model_type": "mimo_audio_tokenizer",
@@ -144,15 +141,12 @@ def _write_audio_tokenizer(folder: Path) -> Path:
         "window_size": 960,
         "n_mels": 128,
         "kernel_size": 3,
-        "d_model": 64,
-        **{f"encoder_{name}": size for name, size in block.items()},
-        **{f"decoder_{name}": size for name, size in block.items()},
+        "d_model": dimensions.d_model,
+        **{f"encoder_{name}": size for name, size in dimensions.block.items()},
+        **{f"decoder_{name}": size for name, size in dimensions.block.items()},
         "decoder_kernel_size": 3,
         "decoder_stride_size": 2,
-        "vocoder_dim": 64,
-        "vocoder_num_layers": 1,
-        "vocoder_attention_heads": 2,
-        "vocoder_intermediate_dim": 128,
+        **{f"vocoder_{name}": size for name, size in dimensions.vocoder.items()},
         "vocoder_attn_window_size": [40, 10],
         "num_quantizers": 20,
         "codebook_size": [1024, 1024, *[128] * 18],

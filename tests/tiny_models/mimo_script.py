@@ -14,11 +14,15 @@ import re
 from collections.abc import Callable, Iterator
 
 import torch
-from omni_cpu.worker import CpuARWorker
 from torch import nn
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from tests.tiny_models.tokenizer import MIMO_TOKENS
+
+if torch.cuda.is_available():
+    from vllm_omni.worker.gpu_ar_worker import GPUARWorker as Worker
+else:
+    from omni_cpu.worker import CpuARWorker as Worker
 
 THOUGHT = "Let me think first."
 
@@ -60,7 +64,7 @@ def _speech(words: list[int], groups: int) -> list[int]:
     return [*woven, _EOT, *rest, _EOSTM]
 
 
-class ScriptedWorker(CpuARWorker):
+class ScriptedWorker(Worker):
     """Works for the stage that thinks, one request at a time."""
 
     def load_model(self, *args: object, **kwargs: object) -> None:
