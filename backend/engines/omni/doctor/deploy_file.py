@@ -24,7 +24,7 @@ long_prefill_token_threshold max_model_len max_num_batched_tokens max_num_seqs
 mm_processor_cache_gb mm_processor_kwargs model num_replicas output_connectors profiler_config
 quantization quantization_config revision scheduling_policy seed silence_ban_frames
 skip_mm_profiling stage_id subtalker_sampling_params tensor_parallel_size tokenizer tokenizer_mode
-trust_remote_code
+trust_remote_code worker_cls
 """
 _TOP_KEYS = frozenset(_TOP_WORDS.split())
 _STAGE_KEYS = frozenset(_STAGE_WORDS.split())
