@@ -15,6 +15,8 @@ from backend.engines.omni.doctor.profile import read_profile
 from backend.engines.omni.doctor.tokenizer_copies import tokenizer_copies
 from backend.engines.omni.doctor.weights import find_weights
 from tests.engines.omni.doctor_doubles import DEPLOY, GB, H100, L4, machine, put_model, required
+from tests.tiny_models import Size
+from tests.tiny_models.mimo_sizes import MIMO_SIZES
 
 MIMO = DEPLOY / "mimo_audio.yaml"
 MODEL, TOKENIZER = "XiaomiMiMo/MiMo-Audio-7B-Instruct", "XiaomiMiMo/MiMo-Audio-Tokenizer"
@@ -195,11 +197,15 @@ def test_replies_handed_over_whole_have_a_longest(tmp_path, length, told):
 
 
 def test_the_model_takes_what_its_shapes_say():
-    hidden, kv, feed, layers, words = 4096, 1024, 11008, 36, 151_680
+    shapes = MIMO_SIZES[Size.FULL].model
+    hidden, feed = shapes["hidden_size"], shapes["intermediate_size"]
+    layers, words = shapes["num_hidden_layers"], 151_680
+    kv = 128 * shapes["num_key_value_heads"]
     layer = 2 * hidden * hidden + 2 * hidden * kv + 3 * hidden * feed
     small = (16 + 6) * (4 * 1024**2 + 3 * 1024 * 4096)  # the two that read and write codes
     numbers = layers * layer + 3 * words * hidden + small + hidden * (hidden + 1024)
     facts = facts_of(THINK)
+    assert (facts.hidden, facts.feed_forward, facts.layers) == (hidden, feed, layers)
     assert facts.weights_gib == pytest.approx(2 * numbers / GIB, rel=0.01)
     assert facts.download_gb == pytest.approx(2 * (numbers - words * hidden) / GB, rel=0.01)
     assert facts.linear_part == pytest.approx(layers * layer / numbers, abs=0.01)
