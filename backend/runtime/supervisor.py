@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from backend.contract.engine import Engine, EngineState, EngineStatus
 from backend.contract.errors import EngineFailed
@@ -13,7 +14,7 @@ from backend.contract.errors import EngineFailed
 log = logging.getLogger(__name__)
 
 MakeEngine = Callable[[], Engine]
-LetEnd = Callable[[], Awaitable[None]]
+LetEnd = Callable[[Callable[[str], None]], Awaitable[None]]
 
 CLOSE_TIMEOUT_S = 10.0
 HEALTH_TIMEOUT_S = 5.0
@@ -25,10 +26,7 @@ def in_words(error: BaseException) -> str:
 
 
 class Supervisor:
-    """Keeps one engine alive and tells what state it is in.
-
-    Every method but ``status`` is called on the engine's loop.
-    """
+    """Keeps one engine alive and tells how it is; all but ``status`` is for the engine's loop."""
 
     def __init__(
         self, makers: Mapping[str, MakeEngine], tell: Callable[[EngineStatus], None]
@@ -73,7 +71,7 @@ class Supervisor:
 
         Args:
             pipeline: Its name.
-            let_end: Returns when nothing is under way on the engine in use, which is closed then.
+            let_end: Tells what it waits for, and returns when the engine in use can be closed.
         """
         if pipeline == self.status.pipeline and self.status.state is not EngineState.FAILED:
             return
@@ -142,7 +140,7 @@ class Supervisor:
     async def _bring_up(self, why: str, let_end: LetEnd | None) -> None:
         async with self._one_at_a_time:  # one that was cancelled may still be ending
             if let_end is not None:
-                await let_end()
+                await let_end(partial(self._loads, why))
             await self._discard()
             if problem := await self._load(why):
                 await self._go_back(problem)
@@ -157,7 +155,7 @@ class Supervisor:
         def report(done: float, words: str) -> None:
             # Parts that load side by side may still report when the load has ended.
             if build is self._build and engine is self._old:
-                self._set(EngineState.LOADING, f"{why}. {words}" if why else words, done)
+                self._loads(why, words, done)
 
         try:
             self._old = engine = self._makers[self.status.pipeline]()
@@ -193,6 +191,9 @@ class Supervisor:
             except Exception:
                 log.exception("engine did not close cleanly")
             self._old = None
+
+    def _loads(self, why: str, words: str, done: float = 0.0) -> None:
+        self._set(EngineState.LOADING, f"{why}. {words}" if why else words, done)
 
     def _set(self, state: EngineState, message: str = "", progress: float = 0.0) -> None:
         self.status = replace(self.status, state=state, message=message, progress=progress)

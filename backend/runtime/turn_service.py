@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -62,15 +62,19 @@ class TurnService:
         finally:
             self._asides.discard(task)
 
-    async def let_end(self) -> None:
+    async def let_end(self, tell: Callable[[str], None]) -> None:
         """Return when nothing runs on the engine that is to go; what takes too long is ended.
 
         Turns that wait for an engine are told, and go on waiting.
+
+        Args:
+            tell: Told in words if this takes a while.
         """
         for stream in self._waiting:
             self._tell_of_change(stream)
         running = {task for task, stream in self._turns.items() if stream not in self._waiting}
         if busy := running | self._asides:
+            tell("What is being answered may end first")
             _, late = await asyncio.wait(busy, timeout=self._let_end_s)
             await _stopped(late & running, f"{self._supervisor.change}, so this was ended.")
 

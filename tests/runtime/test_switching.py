@@ -153,6 +153,7 @@ async def test_a_turn_that_takes_too_long_is_ended_in_plain_words(begin, runs, u
     stream = ask(thread)
     await until(lambda: one.running == 1)
     await thread.switch("two")
+    await until(lambda: "may end first" in thread.status.message)
     ended = end(await collect(stream))
     assert ended.outcome is Outcome.FAILED
     assert ended.message == "The model is being changed to two, so this was ended."
@@ -208,10 +209,11 @@ async def test_settings_that_both_know_stay(begin, until):
 
 async def test_a_pipeline_that_cannot_be_loaded_is_told_and_the_old_one_comes_back(begin, runs):
     again = ScriptedEngine(say("One again."))
-    broken = ScriptedEngine(load_error="No model at /nowhere.")
+    broken = Gated(shut=True, load_error="No model at /nowhere.")
     thread = await begin({"one": [ScriptedEngine(), again], "two": [broken]})
     await thread.switch("two")
     waiting = ask(thread)
+    broken.gate.set()
     assert said(await collect(waiting)) == "One again."
     await runs(thread, "one")
     assert thread.status.message == "two could not be loaded: No model at /nowhere."
@@ -219,14 +221,13 @@ async def test_a_pipeline_that_cannot_be_loaded_is_told_and_the_old_one_comes_ba
 
 
 async def test_when_neither_can_be_loaded_both_reasons_are_told(begin, until):
-    thread = await begin(
-        {
-            "one": [ScriptedEngine(), ScriptedEngine(load_error="No memory."), ScriptedEngine()],
-            "two": [ScriptedEngine(load_error="No model.")],
-        }
-    )
+    broken = Gated(shut=True, load_error="No model.")
+    ones = [ScriptedEngine(), ScriptedEngine(load_error="No memory."), ScriptedEngine()]
+    thread = await begin({"one": ones, "two": [broken]})
     await thread.switch("two")
-    failed = end(await collect(ask(thread)))
+    waiting = ask(thread)
+    broken.gate.set()
+    failed = end(await collect(waiting))
     assert failed.outcome is Outcome.FAILED
     assert thread.status.state is EngineState.FAILED
     assert "two could not be loaded: No model." in failed.message
@@ -362,14 +363,15 @@ async def test_words_that_are_being_heard_are_heard_to_their_end(begin, runs, un
             assert not self.closed
             return self.words
 
-    one = Listens()
-    thread = await begin({"one": [one], "two": [ScriptedEngine()]})
+    one, two = Listens(), Gated(shut=True)
+    thread = await begin({"one": [one], "two": [two]})
     hearing = asyncio.create_task(thread.hear("clip", "auto"))
     await until(lambda: one.heard)
     await thread.switch("two")
     assert await hearing == one.words
     with pytest.raises(EngineFailed):
         await thread.foresee(Turn(session_id="a", generation=1, text="hi"))
+    two.gate.set()
 
 
 async def test_close_during_a_switch_cancels_all_and_closes_both(begin, until):
