@@ -9,6 +9,7 @@ import logging
 import multiprocessing
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -42,6 +43,10 @@ _ENVIRONMENT = {
     "VLLM_LOGGING_LEVEL": "WARNING",
 }
 
+_ONE_START = threading.Lock()
+"""Held by whatever starts stages: a start that was given up goes on, and takes memory, to its end.
+"""
+
 
 class LaunchFailed(Exception):  # noqa: N818 - reads as the event that it reports
     """The pipeline could not be started."""
@@ -70,6 +75,7 @@ class Launch:
     tokenizer: str = ""
     sound_groups: int = 0
     _starting: asyncio.Task[StagedOmni] | None = None
+    _given_up: bool = False
     _profile: Profile | None = None
 
     async def start(self, progress: Progress) -> StagedOmni:
@@ -123,7 +129,8 @@ class Launch:
         return Pipeline(omni, checkpoint, params, context=int(configs[1].max_model_len))
 
     async def stop(self, omni: StagedOmni | None) -> None:
-        """End the processes; a start under way is broken off."""
+        """End the processes; a start under way is broken off, or at its end."""
+        self._given_up = True
         starting, self._starting = self._starting, None
         if omni is None and starting is not None:
             if not starting.done():
@@ -138,8 +145,18 @@ class Launch:
             await asyncio.to_thread(omni.sweep)
 
     def _make(self, profile: Profile) -> Any:
+        with _ONE_START:
+            omni = None if self._given_up else self._start_stages(profile)
+            if self._given_up:
+                if omni is not None:
+                    omni.shutdown()
+                raise LaunchFailed("It was given up.")
+            return omni
+
+    def _start_stages(self, profile: Profile) -> Any:
         for name, value in _ENVIRONMENT.items():
             os.environ.setdefault(name, value)
+        audio_tokenizer.forget()
         if profile.pipeline == MIMO:
             audio_tokenizer.set_up(self.tokenizer or profile.tokenizer, profile.tokenizer_device)
         from backend.engines.omni.staged import StagedOmni

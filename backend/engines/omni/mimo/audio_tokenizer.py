@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 from pathlib import Path
 
 from backend.engines.failures import ModelMissing
@@ -28,6 +30,21 @@ def set_up(name: str, device: str = "") -> None:
         os.environ[DEVICE] = device
     else:
         os.environ.pop(DEVICE, None)
+
+
+def forget() -> None:
+    """Free what this process has of it, on the GPU too: vLLM-Omni keeps it for good.
+
+    Only when no pipeline runs that was told of it.
+    """
+    module = sys.modules.get("vllm_omni.model_executor.models.mimo_audio.mimo_audio_code2wav")
+    if module is None:
+        return
+    module._TOKENIZER_WORKER_CACHE.clear()
+    gc.collect()
+    torch = sys.modules["torch"]
+    if torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
 
 
 def find(name: str) -> Path:
