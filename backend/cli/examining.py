@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from pydantic_settings import CliApp
-
+from backend.cli.complaints import parse
 from backend.cli.options import CliOptions
 from backend.contract.errors import EngineFailed
 from backend.engines.choose import chosen, engine_factory
@@ -13,7 +12,7 @@ from backend.engines.choose import chosen, engine_factory
 
 def examine_machine() -> int:
     """Print the examination for the engine that the settings choose; returns its exit code."""
-    options = CliApp.run(CliOptions).of_pipeline()
+    options = parse(CliOptions).of_pipeline()
     if chosen(options) == "remote":
         return _ask_server(options)
     if chosen(options) == "embedded":
