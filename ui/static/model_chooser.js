@@ -35,18 +35,15 @@ export class ModelChooser {
   /** Takes in a message of the app. */
   follow(message) {
     if (message.type !== "omni.engine") return;
-    const before = this.#engine;
+    const { pipeline, pipelines } = this.#engine;
     this.#engine = message;
-    if (String(before.pipelines) !== String(message.pipelines))
+    const others = String(pipelines) !== String(message.pipelines);
+    if (others)
       this.list.replaceChildren(...message.pipelines.map((name) => new Option(name, name)));
-    // What somebody chooses stays until the model is another one, or is about to be.
-    if (before.pipeline !== message.pipeline || this.#loading) this.list.value = message.pipeline;
+    // What is being chosen stays, until the model is another one or is about to be.
+    if (others || pipeline !== message.pipeline) this.list.value = message.pipeline;
     this.#asked = false;
     this.#show();
-  }
-
-  get #loading() {
-    return this.#engine.state === "loading";
   }
 
   async #change() {
@@ -77,16 +74,17 @@ export class ModelChooser {
   }
 
   #show() {
-    const { message, progress, pipeline } = this.#engine;
+    const { state, message, progress, pipeline } = this.#engine;
     const chosen = this.list.value;
-    this.list.disabled = this.#loading || this.#asked;
-    this.sure.hidden = this.list.disabled || chosen === pipeline;
+    // It can be chosen while one is loaded, too: a server that is waited for may never come.
+    this.list.disabled = this.#asked;
+    this.sure.hidden = this.#asked || chosen === pipeline;
     this.warning.textContent =
       `Everyone's conversation waits while ${chosen} is loaded. What is being answered now has a ` +
       "minute to end.";
     tell(this.yes, `Change to ${chosen}`);
     tell(this.no, `Keep ${pipeline}`);
-    this.progress.hidden = !this.#loading;
+    this.progress.hidden = state !== "loading";
     this.progress.value = progress;
     say(this.words, message);
   }
