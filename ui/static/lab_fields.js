@@ -48,7 +48,10 @@ export function consentLine(form, words) {
  */
 export function clipInput(take, fail, names = { id: "keep", label: "Record the voice to keep", longestS: 60 }) {
   const element = make("div", "take-buttons");
-  const recording = new ClipRecording(take, fail, names.longestS, (words) => (record.textContent = words));
+  const recording = new ClipRecording(take, fail, names.longestS, (words) => {
+    record.textContent = words;
+    record.setAttribute("aria-pressed", String(recording.on));
+  });
   const record = element.appendChild(button("● Record", names.label, () => recording.press()));
   record.id = `${names.id}-record`;
   record.addEventListener("keydown", (event) => {

@@ -86,11 +86,16 @@ export class TaskRun {
 
   #take(event, heard) {
     const { type } = event;
+    if (this.thoughtAt && !this.text && !this.sound.rate)
+      this.reasoningS = (performance.now() - this.thoughtAt) / 1000;
     if (type === "queued") this.doing = event.text;
     if (type === "started") this.#start(event.stage);
     if (type === "progress") this.share = event.share;
     if (type === "sent") this.sent = event;
-    if (type === "reasoning") this.#think(event.delta);
+    if (type === "reasoning") {
+      this.thoughtAt ??= performance.now();
+      this.reasoning += event.delta;
+    }
     if (type === "text") this.text += event.delta;
     if (type === "transcript") this.heard = event.text;
     if (type === "captions") this.cues = event.cues;
@@ -103,12 +108,6 @@ export class TaskRun {
     this.#startedAt ||= performance.now();
     this.doing = WORKING[stage] ?? this.doing;
     this.share = null;
-  }
-
-  #think(delta) {
-    this.thoughtAt ??= performance.now();
-    this.reasoning += delta;
-    this.reasoningS = (performance.now() - this.thoughtAt) / 1000;
   }
 
   #hear({ pcm, sample_rate: rate, clip }) {
