@@ -6,7 +6,6 @@ import asyncio
 import importlib.util
 import json
 import logging
-import multiprocessing
 import os
 import tempfile
 import threading
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.contract.engine import Progress
 from backend.engines.omni.checkpoint import read_checkpoint
+from backend.engines.omni.children import end_children
 from backend.engines.omni.doctor.deploy_file import ProfileProblem, read_deploy_file
 from backend.engines.omni.doctor.profile import Profile, read_profile
 from backend.engines.omni.doctor.stage_plan import MIMO, PIPELINES
@@ -36,7 +36,6 @@ _log = logging.getLogger(__name__)
 
 _TELL_EVERY_S = 1.0
 _STOP_TIMEOUT_S = 4.0
-_JOIN_TIMEOUT_S = 1.0
 _ENVIRONMENT = {
     "VLLM_OMNI_EVENT_DRIVEN_ORCH": "1",  # outputs are handed on as they come, not every ms
     "VLLM_NO_USAGE_STATS": "1",
@@ -134,13 +133,13 @@ class Launch:
         starting, self._starting = self._starting, None
         if omni is None and starting is not None:
             if not starting.done():
-                await asyncio.to_thread(_end_children)
+                await asyncio.to_thread(end_children)
             with suppress(Exception):
                 omni = await asyncio.wait_for(asyncio.shield(starting), _STOP_TIMEOUT_S)
         if omni is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.to_thread(omni.shutdown), _STOP_TIMEOUT_S)
-        await asyncio.to_thread(_end_children)
+        await asyncio.to_thread(end_children)
         if omni is not None:
             await asyncio.to_thread(omni.sweep)
 
@@ -185,15 +184,3 @@ class Launch:
         changes["base_config"] = str(self.deploy_config.resolve())
         deploy.write_text(json.dumps(changes), encoding="utf-8")
         return deploy
-
-
-def _end_children() -> None:
-    """End what the stages left running, so that the next start finds its memory free."""
-    children = multiprocessing.active_children()
-    for child in children:
-        child.terminate()
-    for child in children:
-        child.join(_JOIN_TIMEOUT_S)
-        if child.is_alive():
-            _log.warning("%s had to be killed", child.name)
-            child.kill()
