@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
-from pydantic import ValidationError
 
 from backend.runtime.engine_thread import EngineThread
-from backend.speech_api.errors import of_fields
+from backend.speech_api.bodies import read_body
 from backend.speech_api.guards import guarded, owner_of
 from backend.speech_api.leaving import while_listening
 from backend.speech_api.request import SpeechRequest
@@ -29,7 +28,7 @@ def make_speech_router(engine: EngineThread, library: VoiceLibrary, max_chars: i
 
     @router.post("/speech")
     async def speech(request: Request) -> StreamingResponse:
-        asked = await _read(request)
+        asked = await read_body(request, SpeechRequest)
         spoken = await start_speaking(asked, engine, library, owner_of(request), max_chars)
         try:
             await while_listening(request, spoken.begin())
@@ -41,11 +40,3 @@ def make_speech_router(engine: EngineThread, library: VoiceLibrary, max_chars: i
         return StreamingResponse(spoken.file(), media_type=asked.response_format.media_type)
 
     return router
-
-
-async def _read(request: Request) -> SpeechRequest:
-    """The body, with what is wrong in it as OpenAI's API says it."""
-    try:
-        return SpeechRequest.model_validate_json(await request.body())
-    except ValidationError as error:
-        raise of_fields(error) from error

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from enum import StrEnum
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, FastAPI, Response
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.contract.events import Cue
@@ -16,13 +16,14 @@ from backend.media.cues import srt, vtt
 from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
+from backend.speech_api.bodies import read_body
 from backend.speech_api.guards import guarded, owner_of
 from backend.speech_api.task_clips import make_clip_router
 from backend.speech_api.task_list import Told, told_tasks
 from backend.speech_api.task_reply import TaskReply
 from backend.speech_api.task_request import TaskBody, check_lengths, history_chars
 from backend.speech_api.task_starting import TaskStarter
-from backend.tasks.shelf import ClipShelf
+from backend.tasks.shelf import ClipShelf, ShelfLimits
 from backend.voices.library import VoiceLibrary
 
 Owner = Annotated[str, Depends(owner_of)]
@@ -63,7 +64,7 @@ def make_task_router(engine: EngineThread, library: VoiceLibrary, settings: Sett
         library: The kept voices.
         settings: How much is taken in.
     """
-    shelf = ClipShelf()
+    shelf = ClipShelf(_shelf_limits(settings))
     chars = settings.max_script_chars + history_chars(settings) + settings.max_text_chars
     router = APIRouter(
         prefix="/v1/tasks",
@@ -77,12 +78,14 @@ def make_task_router(engine: EngineThread, library: VoiceLibrary, settings: Sett
         return told_tasks(engine)
 
     @router.post("")
-    async def do(owner: Owner, asked: TaskBody) -> TaskReply:
+    async def do(owner: Owner, request: Request) -> TaskReply:
+        asked = await read_body(request, TaskBody)
         check_lengths(asked, settings)
         return await starter.start(asked, owner)
 
     @router.post("/captions/{kind}")
-    async def captions(kind: CaptionFormat, asked: CaptionsBody) -> Response:
+    async def captions(kind: CaptionFormat, request: Request) -> Response:
+        asked = await read_body(request, CaptionsBody)
         cues = [Cue(cue.start_s, cue.end_s, cue.text) for cue in asked.cues]
         if kind is CaptionFormat.SRT:
             return Response(srt(cues), media_type="application/x-subrip")
@@ -92,6 +95,13 @@ def make_task_router(engine: EngineThread, library: VoiceLibrary, settings: Sett
     whole.include_router(router)
     whole.include_router(make_clip_router(shelf, MediaLimits.from_settings(settings)))
     return whole
+
+
+def _shelf_limits(settings: Settings) -> ShelfLimits:
+    """The usual ones, but room for three of the longest recordings that are taken in."""
+    return ShelfLimits(
+        own_bytes=max(ShelfLimits().own_bytes, round(300_000 * settings.max_audio_s))
+    )
 
 
 def _keeping(

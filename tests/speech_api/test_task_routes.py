@@ -487,6 +487,18 @@ async def test_captions_become_files(http):
     assert answer.text.startswith("WEBVTT\n\n00:00:00.000 --> 00:00:01.500\nOne.\n")
 
 
+async def test_halves_of_characters_are_refused_as_what_they_are(http):
+    headers = {"Content-Type": "application/json"}
+    for route, body in (
+        ("", r'{"task": "\ud800"}'),
+        ("", r'{"task": "tts_sft", "text": "One \ud800 two."}'),
+        ("/captions/vtt", r'{"cues": [{"start_s": 0, "end_s": 1, "text": "\ud800"}]}'),
+        ("", '{"task"'),
+    ):
+        answer = await http.post(f"/v1/tasks{route}", content=body, headers=headers)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_request")
+
+
 @pytest.mark.parametrize(
     "cue",
     ['{"start_s": NaN, "end_s": 1, "text": "a"}', '{"start_s": -1, "end_s": 1, "text": "a"}'],
