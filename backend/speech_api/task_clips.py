@@ -45,6 +45,7 @@ def make_clip_router(shelf: ClipShelf, limits: MediaLimits) -> APIRouter:
     router = APIRouter(
         prefix="/v1/tasks/clips", route_class=guarded(limits.max_bytes + _FIELDS_BYTES)
     )
+    packing = asyncio.Lock()  # of a long reply it holds half a gigabyte
 
     @router.post("")
     async def keep(owner: Owner, file: Annotated[UploadFile, File()]) -> Told:
@@ -56,7 +57,8 @@ def make_clip_router(shelf: ClipShelf, limits: MediaLimits) -> APIRouter:
     @router.get("/{clip_id}")
     async def clip(owner: Owner, clip_id: str) -> Response:
         found = shelf.clip(owner, clip_id)
-        return Response(await asyncio.to_thread(_file, found), media_type="audio/wav")
+        async with packing:
+            return Response(await asyncio.to_thread(_file, found), media_type="audio/wav")
 
     return router
 

@@ -11,12 +11,18 @@ from starlette.types import Receive, Scope, Send
 
 from backend.contract.errors import TurnRefused
 from backend.contract.events import SpeechChunk, TurnEnd
-from backend.speech_api.task_telling import sse, told_of
+from backend.speech_api.task_telling import Told, sse, told_of
 from backend.tasks.job import TaskJob
 from backend.tasks.recording import Recording
 from backend.tasks.shelf import ClipShelf
 
 log = logging.getLogger(__name__)
+
+_NOT_KEPT: Told = {
+    "type": "notice",
+    "code": "sound_not_kept",
+    "text": "There was no room to keep the sound of this reply. What you heard is all there is.",
+}
 
 
 class TaskReply(StreamingResponse):
@@ -54,6 +60,8 @@ class TaskReply(StreamingResponse):
                 clip = self._record(event)
             if isinstance(event, TurnEnd):
                 clip = self._finish()
+                if self._full:
+                    yield sse(_NOT_KEPT)
             if told := told_of(event, clip):
                 yield sse(told)
 

@@ -7,7 +7,8 @@ import base64
 import hashlib
 import io
 import json
-from contextlib import asynccontextmanager
+import tempfile
+from contextlib import asynccontextmanager, contextmanager
 
 import httpx
 import numpy as np
@@ -37,6 +38,7 @@ from backend.settings import Settings
 from backend.speech_api.errors import answer_errors
 from backend.speech_api.guards import EVERYBODY
 from backend.speech_api.task_routes import make_task_router
+from backend.tasks.recording import Recording
 from backend.voices.library import VoiceLibrary
 from backend.voices.voice import VoiceDraft
 from tests.scripted_engine import RATE, ScriptedEngine, hang, stay_silent, tone
@@ -84,8 +86,8 @@ def thread(engine):
     return EngineThread({"first": lambda: engine, "other": lambda: other}, max_waiting=2)
 
 
-@pytest.fixture
-def url(thread, library):
+@contextmanager
+def served(thread, library):
     @asynccontextmanager
     async def run_engine(_app):
         thread.start()
@@ -97,6 +99,12 @@ def url(thread, library):
     app.include_router(make_task_router(thread, library, Settings(_env_file=None)))
     answer_errors(app)
     with run_app(app) as address:
+        yield address
+
+
+@pytest.fixture
+def url(thread, library):
+    with served(thread, library) as address:
         yield address
 
 
@@ -340,6 +348,29 @@ async def test_what_fails_in_the_middle_keeps_what_was_heard(http, engine):
         io.BytesIO((await http.get(f"/v1/tasks/clips/{end['clip']}")).content)
     )
     assert len(sound) == RATE // 2
+
+
+async def test_a_full_disk_does_not_end_a_reply_that_is_heard(http, monkeypatch):
+    def no_room(recording, pcm):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(Recording, "add", no_room)
+    events = await done(http, **SPEAK)
+    assert len(sound_of(events)) == int(0.6 * RATE)
+    notice, end = events[-2:]
+    assert notice["code"] == "sound_not_kept"
+    assert (end["outcome"], end["clip"]) == ("answered", None)
+
+
+async def test_nothing_is_left_on_the_disk_when_the_app_ends(
+    thread, library, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with served(thread, library) as address:
+        async with httpx.AsyncClient(base_url=address, timeout=30, headers=PAGE) as http:
+            await send(http, tone(1.0))
+        assert len(list(tmp_path.glob("omni-live-clips-*/*.wav"))) == 1
+    assert not list(tmp_path.glob("omni-live-clips-*"))
 
 
 async def test_an_engine_that_has_nothing_to_say_says_why(http, engine):
