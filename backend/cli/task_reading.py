@@ -49,6 +49,7 @@ def read_task(options: TaskOptions) -> AskedTask:
         OptionWrong: An option is missing, is too much, or cannot be used.
     """
     kind = _kind(options)
+    _check_words(options)
     messages = read_messages(options.messages) if options.messages else []
     question = _question(options, kind, messages)
     read_clip = partial(decode, limits=MediaLimits.from_settings(options), rate=_RATE)
@@ -71,6 +72,14 @@ def _kind(options: TaskOptions) -> TaskKind:
         task_kind(options.query_type)
     with blaming("--variant"):
         return task_kind(options.query_type, options.variant)
+
+
+def _check_words(options: TaskOptions) -> None:
+    for option in ("text", "instruct", "question", "system_prompt"):
+        try:
+            getattr(options, option).encode()
+        except UnicodeEncodeError as error:  # bytes of another encoding
+            raise OptionWrong(f"--{option.replace('_', '-')}: this is not UTF-8.") from error
 
 
 def _question(options: TaskOptions, kind: TaskKind, messages: list[Message]) -> Message:

@@ -76,7 +76,6 @@ class TaskRecord:
 
     def write(self, folder: Path) -> None:
         """Write the reply, and what there is of sound, captions and reasoning."""
-        folder.mkdir(parents=True, exist_ok=True)
         texts = {
             ".txt": self.reply.strip(),
             ".srt": srt(self.cues),

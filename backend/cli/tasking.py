@@ -30,6 +30,10 @@ def work_on_task() -> int:
     names = _names(asked.name, options.num_prompts)
     if lost := _overwritten(asked.files, folder, names):
         return complain(f"The reply would overwrite {lost}; choose another --output-dir.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return complain(f"--output-dir: {folder} cannot be made: {error.strerror}.")
     engine = EngineThread(
         engine_factory(options),
         stall_timeout_s=options.stall_timeout_s,
@@ -37,9 +41,16 @@ def work_on_task() -> int:
     )
     engine.start()
     try:
-        return asyncio.run(_do_all(asked, names, options, engine))
+        records = asyncio.run(_do_all(asked, names, options.max_reply_tokens, engine))
     finally:
         engine.close()
+    for record in records:
+        if record.refused:
+            print(f"{record.name}: {record.message}", file=sys.stderr)
+        else:
+            record.write(folder)
+            _report(record)
+    return int(any(record.outcome is Outcome.FAILED for record in records))
 
 
 def _names(name: str, count: int) -> list[str]:
@@ -54,18 +65,11 @@ def _overwritten(files: tuple[Path, ...], folder: Path, names: list[str]) -> Pat
 
 
 async def _do_all(
-    asked: AskedTask, names: list[str], options: TaskOptions, engine: EngineThread
-) -> int:
-    settings = TurnSettings(max_reply_tokens=options.max_reply_tokens, spoken=asked.kind.speaks)
+    asked: AskedTask, names: list[str], max_reply_tokens: int, engine: EngineThread
+) -> list[TaskRecord]:
+    settings = TurnSettings(max_reply_tokens=max_reply_tokens, spoken=asked.kind.speaks)
     turns = [Turn(name, generation=0, task=asked.request, settings=settings) for name in names]
-    records = await asyncio.gather(*(_do(turn, engine) for turn in turns))
-    for record in records:
-        if record.refused:
-            print(f"{record.name}: {record.message}", file=sys.stderr)
-            continue
-        await asyncio.to_thread(record.write, options.output_dir / options.query_type)
-        _report(record)
-    return int(any(record.outcome is Outcome.FAILED for record in records))
+    return await asyncio.gather(*(_do(turn, engine) for turn in turns))
 
 
 async def _do(turn: Turn, engine: EngineThread) -> TaskRecord:

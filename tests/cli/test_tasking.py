@@ -226,6 +226,8 @@ def test_a_file_without_messages_is_told_of(work, tmp_path, capsys, content):
     [
         ("tts_sft", [], "--text: This task needs a text."),
         ("tts_sft", ["--text", "…"], "--text: There are no words"),
+        ("tts_sft", ["--text", "caf\udce9"], "--text: this is not UTF-8."),
+        ("tts_sft", ["--text", "hi", "--output-dir", "file"], "--output-dir: file/tts_sft cannot"),
         ("tts_sft", ["--text", "hi", "--instruct", "warm"], "--instruct: This task does not take"),
         ("tts_sft", ["--text", "hi", "--variant", "clean"], "--variant: tts_sft has no variant"),
         ("tts_sft", ["--text", "hi", "--num-prompts", "0"], "--num-prompts: "),
@@ -238,8 +240,9 @@ def test_a_file_without_messages_is_told_of(work, tmp_path, capsys, content):
     ],
 )
 def test_a_wrong_option_is_named_before_the_engine_is_loaded(
-    work, engine, capsys, task, arguments, told
+    work, engine, tmp_path, capsys, task, arguments, told
 ):
+    (tmp_path / "file").touch()
     try:
         code = work(task, *arguments)
     except SystemExit as left:
