@@ -33,13 +33,15 @@ def set_up(name: str, device: str = "") -> None:
 
 
 def forget() -> None:
-    """Free what this process has of it, on the GPU too: vLLM-Omni keeps it for good.
+    """Free the memory of this process's copy, which vLLM-Omni keeps for good, on the GPU too.
 
     Only when no pipeline runs that was told of it.
     """
     module = sys.modules.get("vllm_omni.model_executor.models.mimo_audio.mimo_audio_code2wav")
     if module is None:
         return
+    for worker in module._TOKENIZER_WORKER_CACHE.values():
+        worker.audio_tokenizer.to("meta")  # the readers of clips outlive their engine, and have it
     module._TOKENIZER_WORKER_CACHE.clear()
     gc.collect()
     torch = sys.modules["torch"]

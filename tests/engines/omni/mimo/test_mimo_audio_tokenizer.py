@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from backend.engines.failures import ModelMissing
 from backend.engines.omni.mimo import audio_tokenizer
-from backend.engines.omni.mimo.audio_tokenizer import DEVICE, PATH, find, set_up
+from backend.engines.omni.mimo.audio_tokenizer import DEVICE, PATH, find, forget, set_up
 
 
 @pytest.fixture
@@ -53,3 +55,16 @@ def test_what_is_not_there_is_told(name, folder):
 def test_a_folder_without_a_tokenizer_is_told(tmp_path):
     with pytest.raises(ModelMissing, match=r"no config\.json"):
         find(str(tmp_path))
+
+
+def test_what_this_process_has_of_it_is_freed_for_the_next_pipeline(monkeypatch):
+    done = []
+    worker = SimpleNamespace(audio_tokenizer=SimpleNamespace(to=done.append))
+    module = SimpleNamespace(_TOKENIZER_WORKER_CACHE={"folder": worker})
+    cuda = SimpleNamespace(is_initialized=lambda: True, empty_cache=lambda: done.append("emptied"))
+    name = "vllm_omni.model_executor.models.mimo_audio.mimo_audio_code2wav"
+    monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    forget()
+    assert done == ["meta", "emptied"]
+    assert module._TOKENIZER_WORKER_CACHE == {}
