@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from vllm.utils.network_utils import close_sockets
 from vllm_omni.engine.async_omni_engine import AsyncOmniEngine
 from vllm_omni.engine.messages import StageSubmissionMessage
 from vllm_omni.entrypoints.async_omni import AsyncOmni
@@ -28,6 +29,7 @@ from vllm_omni.model_executor.stage_input_processors.aura_omni import aura2tts
 
 from backend.engines.omni.orchestrator import FIRST_STAGE, StagedOrchestrator, first_stage
 
+_JOIN_TIMEOUT_S = 10.0
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where Linux has it, under names of vLLM-Omni
 TRANSCRIPT, TEXT, AUDIO = "transcript", "text", "audio"
 _ENDS_WITH = {4: TRANSCRIPT, 3: TEXT, 2: AUDIO}
@@ -51,10 +53,17 @@ class StagedOmni(AsyncOmni):
         return StagedEngine(**options)
 
     def sweep(self) -> None:
-        """Remove what requests left in shared memory; only when all stages have ended.
+        """Remove what requests left in shared memory, and close what leads to the stages.
 
-        vLLM-Omni leaves the lock of many, and the last sound of those that were broken off.
+        Only when all stages have ended. vLLM-Omni leaves the lock of many requests, and the last
+        sound of those that were broken off. vLLM leaves its sockets open where a stage ends while
+        its loop does, and whatever thread later collects the garbage waits for them for ever.
         """
+        orchestrator = self.engine.orchestrator_thread
+        orchestrator.join(_JOIN_TIMEOUT_S)
+        if not orchestrator.is_alive():
+            for client in self.engine.stage_clients:
+                close_sockets((client.resources.output_socket, client.resources.input_socket))
         for path in _SHARED_MEMORY.glob(f"*{self._mark}-*"):
             path.unlink(missing_ok=True)
 
