@@ -157,11 +157,14 @@ def is_usable(voice: Voice, controls: VoiceControls) -> bool:
 
 
 def check_name(name: str, reserved: Sequence[str]) -> None:
-    """Refuse a name that one of the engine's own voices has.
+    """Refuse a name that one of the engine's own voices has, or that is no text.
 
     Raises:
-        VoiceRefused: ``name_reserved``.
+        VoiceRefused: ``name_reserved``, or ``name_broken`` where it has half a character, which
+            JSON can hold and no file can.
     """
+    if not name.isascii() and name != name.encode(errors="ignore").decode():
+        raise VoiceRefused("name_broken", "This name has half a character in it.", Part.NAME)
     if name_key(name) in {name_key(own) for own in reserved}:
         text = f"The engine has a voice of its own called {name.strip()}. Choose another name."
         raise VoiceRefused("name_reserved", text, Part.NAME)

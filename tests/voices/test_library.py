@@ -72,6 +72,13 @@ def test_names_of_the_engine_are_not_taken_over(library, name):
     assert [voice.name for voice in library.voices(ANN)] == ["Anna"]
 
 
+def test_a_name_with_half_a_character_is_refused_which_no_file_could_hold(library):
+    anna = library.keep(ANN, a_copy(), a_clip())
+    with refused("name_broken"):
+        library.rename(ANN, anna.id, "Anna \ud800")
+    assert library.rename(ANN, anna.id, "Anna 😀").name == "Anna 😀"
+
+
 def test_a_name_is_replaced_only_when_that_was_asked_for(library):
     first = library.keep(ANN, a_copy(), a_clip(220))
     with refused("name_taken"):
