@@ -276,4 +276,4 @@ async def test_a_spoken_dialogue_is_recorded_by_keyboard_branched_saved_and_open
     assert (earlier.clip.duration_s, earlier.answer_clip.duration_s) > (0.4, 0.19)
     assert earlier.answer == "Answer to Turn 1."
     await tab.set_viewport_size({"width": 390, "height": 844})
-    assert await tab.evaluate("document.documentElement.scrollWidth") <= 390
+    await tab.wait_for_function("document.documentElement.scrollWidth <= 390")

@@ -52,8 +52,9 @@ export class TaskClip extends TaskField {
     URL.revokeObjectURL(this.listen.src);
     this.listen.src = URL.createObjectURL(file);
     this.listen.hidden = false;
-    this.#settled = this.#send(file);
-    return this.#settled;
+    const sent = this.#send(file);
+    this.#settled = sent;
+    sent.then((there) => there && this.onReady());
   }
 
   settle() {
@@ -61,8 +62,10 @@ export class TaskClip extends TaskField {
   }
 
   /** Sends it again: the app has forgotten it. */
-  async renew() {
-    if (this.#file) await this.take(this.#file);
+  renew() {
+    this.#clip = null;
+    if (this.#file) this.#settled = this.#send(this.#file);
+    return this.#settled;
   }
 
   /** Empties the field. */
@@ -74,22 +77,24 @@ export class TaskClip extends TaskField {
     say(this.notes, "");
   }
 
+  /** @returns {Promise<boolean>} Whether it is there now. */
   async #send(file) {
     this.fail("");
     say(this.notes, "Sending the recording…");
     try {
       const clip = await sendClip(file);
-      if (file !== this.#file) return; // another one has come
+      if (file !== this.#file) return false; // another one has come
       this.#clip = clip;
       say(this.notes, [seconds(clip.duration_s), ...clip.notes.map(({ text }) => text)].join(" · "));
       await this.#makePlayable(clip, file);
-      this.onReady();
+      return true;
     } catch (error) {
       if (!(error instanceof NotSpoken)) throw error;
-      if (file !== this.#file) return;
+      if (file !== this.#file) return false;
       say(this.notes, "");
       this.listen.hidden = true;
       this.fail(error.message);
+      return false;
     }
   }
 

@@ -51,7 +51,14 @@ export class TaskPanel {
     if (message.type === "session.created") this.#engineState = ""; // the app may be another one now
     if (message.type !== "omni.engine" || !this.#work || message.state === this.#engineState) return;
     this.#engineState = message.state;
-    if (message.state === "ready") this.#load();
+    if (message.state !== "ready") return;
+    this.#loadTasks();
+    this.#loadVoices();
+  }
+
+  /** Takes in the voices that there are, as the app lists them. */
+  showVoices(voices) {
+    this.form?.fields.voice.showVoices(voices);
   }
 
   /** Stops what is being done and heard. */
@@ -82,21 +89,16 @@ export class TaskPanel {
     });
   }
 
-  #load() {
-    this.#loadTasks();
-    this.#loadVoices();
-  }
-
-  async #loadTasks() {
-    await this.#tried(async () => {
+  #loadTasks() {
+    return this.#tried(async () => {
       const { tasks } = await listTasks();
       this.#kinds = new Map(tasks.map((kind) => [kind.name, kind]));
       this.part.hidden = !this.chooser.offer(tasks);
     });
   }
 
-  async #loadVoices() {
-    await this.#tried(async () => this.form.fields.voice.showVoices(await listVoices()));
+  #loadVoices() {
+    return this.#tried(async () => this.showVoices(await listVoices()));
   }
 
   async #tried(action) {

@@ -26,6 +26,7 @@ export class TaskPlayback {
    * @param {(seconds: number | null) => void} follow Gets the moment that is heard; null at the end.
    */
   play(sound, fromS, follow) {
+    this.#now?.follow(null);
     this.#player.flush();
     const id = `task-${(this.#count += 1)}`;
     this.#now = { id, sound, fromS, follow };

@@ -78,7 +78,7 @@ export class TaskWork {
   async #attempt(signal, turn) {
     let refusal = await this.#ask(signal, turn);
     if (refusal?.code === "clip_unknown") {
-      await Promise.all([this.#form.renew(), this.#dialogue.dialogues.dropLost()]);
+      await Promise.all([turn || this.#form.renew(), this.#dialogue.dialogues.dropLost()]);
       refusal = await this.#ask(signal, turn);
     }
     if (refusal) this.#refuse(refusal);
@@ -131,7 +131,7 @@ export class TaskWork {
     const { dialogues } = this.#dialogue;
     const before = [...dialogues.current.turns];
     if (again) this.#dialogue.cutAt(again);
-    const turn = this.#dialogue.begin(request);
+    const turn = this.#dialogue.begin({ ...again, ...request });
     const history = dialogues.before(turn);
     const run = new TaskRun(history.length ? { ...request, history } : request);
     if (!again) run.onAccepted = () => this.#form.sent();

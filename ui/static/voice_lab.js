@@ -167,6 +167,7 @@ export class VoiceLab {
       this.#blind.showVoices(this.#form.voices);
       this.#keeper.showVoices(voices);
       this.#keptVoices.show(voices);
+      this.#page.tasks.showVoices(voices);
     } catch (error) {
       if (!(error instanceof NotSpoken)) throw error;
       this.#form.fail(error.message);
