@@ -64,13 +64,18 @@ export class TaskDialogue {
   /** Shows the work on a turn, and keeps what comes of it. */
   async answer(turn, run, signal) {
     const shown = this.#add(turn, run);
-    shown.element.scrollIntoView({ block: "nearest" });
+    this.#showLast();
     await shown.view.go(signal);
     const { text, heard, reasoning, cues, sound } = run;
     Object.assign(turn, { answer: text.trim(), answerClip: sound.clip, reasoning, cues });
     if (heard && !turn.text) turn.text = heard;
     this.dialogues.store();
     shown.render();
+    this.#showLast();
+  }
+
+  #showLast() {
+    this.list.scrollTop = this.list.scrollHeight;
   }
 
   /** Takes away a turn, and all after it. */

@@ -63,7 +63,7 @@ export const GROUPS = [
         name: "Speech to speech",
         task: "spoken_dialogue_sft_multiturn",
         talks: true,
-        about: "You speak, and it speaks.",
+        about: "You speak, and it speaks. A recording is sent as soon as you stop.",
       },
       {
         key: "written",
@@ -71,7 +71,7 @@ export const GROUPS = [
         task: "speech2text_dialogue_sft_multiturn",
         talks: true,
         plain: "no_thinking",
-        about: "You speak, and it writes.",
+        about: "You speak, and it writes. A recording is sent as soon as you stop.",
       },
       {
         key: "typed",
