@@ -83,9 +83,13 @@ class MimoPipeline:
         return prompt_for(spec, at_model_rates(request), self._count, room)
 
     def sampling(self, spec: TaskSpec, settings: TurnSettings) -> dict[str, Any]:
-        """What stage 0 samples with in this turn, by the names of vLLM's ``SamplingParams``."""
+        """What stage 0 samples with in this turn, by the names of vLLM's ``SamplingParams``.
+
+        A reply may take half of the context at most: otherwise there is no room for a prompt.
+        """
         values = {**asdict(spec.sampling), **self._thinking}
-        values["max_tokens"] = min(values["max_tokens"], settings.max_reply_tokens)
+        longest = min(settings.max_reply_tokens, self.context // 2)
+        values["max_tokens"] = min(values["max_tokens"], longest)
         if settings.seed is not None:
             values["seed"] = settings.seed
         return values

@@ -151,6 +151,12 @@ async def test_sampling_is_the_tasks_own_with_what_was_set(settings, thinking, s
     assert omni.sent[0].params[0]["skip_special_tokens"] is False
 
 
+async def test_a_short_context_has_room_for_a_prompt_however_long_a_reply_may_be():
+    omni = ScriptedOmni(wrote("Hi.", finish="stop"))
+    await told(omni, SAY, TurnSettings(max_reply_tokens=5000), context=400)
+    assert omni.sent[0].params[0]["max_tokens"] == 200
+
+
 async def test_reasoning_is_told_apart_from_the_answer():
     omni = ScriptedOmni(wrote("He laughs."), wrote("</thi"), wrote("nk>Joy.", finish="stop"))
     request = TaskRequest(
