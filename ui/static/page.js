@@ -21,8 +21,9 @@ const INSECURE =
   "no camera and no live sound. Open it over https, or on the machine itself as localhost. " +
   "Typing works, and replies can be downloaded.";
 
-const NO_ANSWERS =
+const ONLY_SPEAKS =
   "The engine that runs here speaks texts as they are, and answers no questions. Open the Voice lab.";
+const ONLY_TASKS = "The engine that runs here does single tasks, and answers no questions. Open Tasks.";
 const LINK_LOST = "The connection to the app was lost; trying to reach it again…";
 
 /** What follows the app's own words on why it closed the connection. */
@@ -241,10 +242,11 @@ class Page {
     this.tasks.follow(message);
   }
 
-  #showAnswers({ state, answers }) {
+  #showAnswers({ state, answers, recites }) {
     if (state !== "ready") return;
     document.documentElement.dataset.answers = answers ? "yes" : "no";
-    this.tell("answers", answers ? "" : NO_ANSWERS);
+    const instead = recites ? ONLY_SPEAKS : ONLY_TASKS;
+    this.tell("answers", answers ? "" : instead);
     if (answers) return;
     this.call.end(); // the model before this one may have answered
     if (this.talk.active) this.talk.discard();
