@@ -13,7 +13,6 @@ from backend.engines.embedded import models
 from backend.engines.embedded.recognizer import WhisperRecognizer
 from backend.engines.embedded.stages import Recognizer, no_report
 from backend.engines.embedded.threads import StageThread
-from backend.engines.failures import ModelMissing
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
 
@@ -69,7 +68,8 @@ class Ears:
     async def _hear_here(self, clip: AudioClip, written: str) -> str | None:
         if not await self._thread.call(self._is_loaded):
             return None
-        if self._recognizer.languages == ("en",) and not written.isascii():
+        foreign = any(sign.isalpha() and not sign.isascii() for sign in written)
+        if self._recognizer.languages == ("en",) and foreign:
             return None
         transcribe = self._recognizer.transcribe
         stream = self._thread.stream(lambda stop: transcribe(clip, "auto", stop, no_report))
@@ -81,7 +81,7 @@ class Ears:
             try:
                 self._recognizer.load()
                 self._state = "loaded"
-            except ModelMissing as error:
-                _log.warning("Clips are not heard: %s", error)
+            except Exception:
+                _log.exception("Clips are not heard")
                 self._state = "missing"
         return self._state == "loaded"

@@ -32,6 +32,12 @@ class MissingRecognizer(CountedRecognizer):
         raise ModelMissing("the weights are not installed")
 
 
+class BrokenRecognizer(CountedRecognizer):
+    def load(self):
+        super().load()
+        raise RuntimeError("there is no model.bin in this folder")
+
+
 @pytest.fixture
 def recognizer():
     return CountedRecognizer(("Small ears", "hear this."))
@@ -74,7 +80,12 @@ async def test_it_does_not_judge_words_of_a_language_that_it_does_not_know(
     assert await ears.hear(CLIP, "这是中文") == "Small ears hear this."
 
 
-@pytest.mark.parametrize("recognizer", [MissingRecognizer()])
+async def test_marks_that_are_no_letters_make_no_other_language(ears, engine):
+    engine.hears_ahead = False
+    assert await ears.hear(CLIP, "It’s “small” – isn’t it?") == "Small ears hear this."
+
+
+@pytest.mark.parametrize("recognizer", [MissingRecognizer(), BrokenRecognizer()])
 async def test_where_it_is_not_installed_nothing_is_heard_and_it_is_looked_for_once(
     ears, engine, recognizer
 ):

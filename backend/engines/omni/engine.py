@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import uuid4
 
 from backend.contract.engine import Capabilities, Progress
@@ -30,6 +30,9 @@ from backend.media.pauses import is_quiet, pieces
 
 if TYPE_CHECKING:
     from backend.engines.omni.staged import StagedOmni
+
+
+T = TypeVar("T")
 
 
 class OmniEngine:
@@ -112,7 +115,8 @@ class OmniEngine:
         """
         await self.health()
         parts = [] if is_quiet(clip) else pieces(clip)
-        return " ".join([words for part in parts if (words := await self._words(part, language))])
+        heard = [await self._unless_closed(self._words(part, language)) for part in parts]
+        return " ".join(filter(None, heard))
 
     async def foresee(self, turn: Turn) -> None:
         """Nothing: a GPU reads a whole prompt in the time of a few tokens."""
@@ -125,14 +129,20 @@ class OmniEngine:
         return heard_words(written)
 
     async def _work(self, turn: Turn, emit: Emit) -> None:
-        working = asyncio.create_task(self._work_on(turn, emit))
+        await self._unless_closed(self._work_on(turn, emit))
+
+    async def _unless_closed(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of work that ends when the engine is closed.
+
+        Nobody answers a request of an engine that is shut down for another turn's sake.
+        """
+        working = asyncio.create_task(work)
         closing = asyncio.create_task(self._closing.wait())
         try:
-            # Nobody answers a request of an engine that is shut down for another turn's sake.
             await asyncio.wait({working, closing}, return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
                 raise EngineFailed("It was stopped while this was being worked on.")
-            await working
+            return await working
         finally:
             await stopped(working)
             await stopped(closing)

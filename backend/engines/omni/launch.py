@@ -131,6 +131,8 @@ class Launch:
         """End the processes; a start under way is broken off, or at its end."""
         self._given_up = True
         starting, self._starting = self._starting, None
+        if starting is not None:  # that it was given up concerns nobody any more
+            starting.add_done_callback(lambda task: task.cancelled() or task.exception())
         if omni is None and starting is not None:
             if not starting.done():
                 await asyncio.to_thread(end_children)
@@ -142,6 +144,8 @@ class Launch:
         await asyncio.to_thread(end_children)
         if omni is not None:
             await asyncio.to_thread(omni.sweep)
+        if self._profile is not None and self._profile.pipeline == MIMO:
+            await asyncio.to_thread(_forget_tokenizer)
 
     def _make(self, profile: Profile) -> Any:
         with _ONE_START:
@@ -184,3 +188,12 @@ class Launch:
         changes["base_config"] = str(self.deploy_config.resolve())
         deploy.write_text(json.dumps(changes), encoding="utf-8")
         return deploy
+
+
+def _forget_tokenizer() -> None:
+    """Free the tokenizer's copy, unless a start is under way: that has done it, or needs it."""
+    if _ONE_START.acquire(blocking=False):
+        try:
+            audio_tokenizer.forget()
+        finally:
+            _ONE_START.release()

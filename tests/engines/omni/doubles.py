@@ -36,6 +36,7 @@ class ScriptedPipeline:
         self.chunks = 2
         self.looked = asyncio.Event()
         self.on_word: Callable[[], object] = lambda: asyncio.sleep(0)
+        self.on_hear: Callable[[], object] = lambda: asyncio.sleep(0)
         self.on_speak: Callable[[str], object] = lambda words: asyncio.sleep(0)
 
     async def _open(self, request_id: str) -> AsyncGenerator[None]:
@@ -50,6 +51,7 @@ class ScriptedPipeline:
     ) -> AsyncGenerator[StageOutput]:
         async for _ in self._open(request_id):
             self.clips.append(clip.duration_s)
+            await self.on_hear()
             yield StageOutput(text=f"language English<asr_text>{self.heard[:3]}")
             yield StageOutput(text=self.heard[3:], metrics=measured(0), waited_s=0.001)
 

@@ -170,6 +170,16 @@ async def test_words_are_heard_outside_any_turn(engine):
     assert engine._pipeline.running == set()
 
 
+async def test_who_waits_to_be_heard_is_told_when_the_engine_is_closed(engine):
+    engine._pipeline.on_hear = asyncio.Event().wait
+    hearing = asyncio.create_task(engine.hear(a_clip(1.0), "en"))
+    await asyncio.sleep(0.05)
+    await engine.close()
+    with pytest.raises(EngineFailed):
+        await asyncio.wait_for(hearing, 5)
+    assert engine._pipeline.running == set()
+
+
 async def test_a_long_clip_is_heard_in_pieces_and_a_quiet_one_not_at_all(engine):
     assert await engine.hear(a_clip(70.0), "en") == "A question. A question. A question."
     quiet = AudioClip(np.zeros(16_000, np.float32), 16_000)

@@ -31,6 +31,9 @@ class Stages:
     def shutdown(self):
         self.ended.set()
 
+    def sweep(self):
+        assert self.ended.is_set()
+
 
 @pytest.fixture
 def stages(monkeypatch):
@@ -41,6 +44,18 @@ def stages(monkeypatch):
     monkeypatch.setattr(Launch, "_start_stages", lambda self, profile: next(supply).start())
     monkeypatch.setattr(launch, "_STOP_TIMEOUT_S", 0.1)
     return both
+
+
+@pytest.mark.parametrize(("profile", "freed"), [("mimo_audio", 1), ("aura_omni", 0)])
+async def test_what_this_process_has_of_a_pipeline_is_freed_when_it_stops(
+    stages, monkeypatch, profile, freed
+):
+    forgotten = []
+    monkeypatch.setattr(launch.audio_tokenizer, "forget", lambda: forgotten.append(profile))
+    stages[0].gate.set()
+    started = Launch(PROFILE.with_name(f"{profile}.yaml"))
+    await started.stop(await started.start(lambda done, words: None))
+    assert len(forgotten) == freed
 
 
 async def test_a_start_that_is_given_up_ends_before_the_next_begins(stages, until):
