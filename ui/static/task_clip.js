@@ -6,7 +6,8 @@ import { NotSpoken } from "./speech_stream.js";
 import { fetchClip, sendClip } from "./task_api.js";
 import { TaskField } from "./task_field.js";
 
-const LONGEST_S = 600;
+/** As much as the app takes in where its settings say nothing else. */
+const LONGEST_S = 300;
 
 export class TaskClip extends TaskField {
   #clip = null;
@@ -92,7 +93,6 @@ export class TaskClip extends TaskField {
       if (!(error instanceof NotSpoken)) throw error;
       if (file !== this.#file) return false;
       say(this.notes, "");
-      this.listen.hidden = true;
       this.fail(error.message);
       return false;
     }
