@@ -84,8 +84,9 @@ export class TaskTurn {
 
   #change(text, answer) {
     const { turn } = this;
+    // What was heard says something else now; words that were only missing are those of the sound.
+    if (turn.text && text && text !== turn.text) turn.clip = null;
     turn.text = text;
-    // What was heard says something else now.
     if (answer !== turn.answer) Object.assign(turn, { answer, answerClip: null, reasoning: "", cues: [] });
     this.#on.changed();
     const before = this.view.element;
