@@ -2,6 +2,7 @@
 
 import { NotSpoken } from "./speech_stream.js";
 import { fetchClip, sendClip } from "./task_api.js";
+import { checkedDialogue } from "./task_dialogue_check.js";
 
 const FORMAT = "omni-live-dialogue-1";
 const NO_DIALOGUE = "This is no dialogue that was saved here.";
@@ -20,17 +21,18 @@ export async function unpackDialogue(file) {
   const { name, systemPrompt, turns } = await read(file);
   const unpacked = [];
   for (const { sound, answerSound, text, answer, reasoning, cues } of turns) {
-    const words = { text: `${text ?? ""}`, answer: `${answer ?? ""}`, reasoning: `${reasoning ?? ""}` };
+    const words = { text: text ?? "", answer: answer ?? "", reasoning: reasoning ?? "" };
     const clips = { clip: await keptAgain(sound), answerClip: await keptAgain(answerSound) };
-    unpacked.push({ ...words, ...clips, cues: cues ?? [] });
+    unpacked.push({ ...words, ...clips, cues });
   }
-  return { name: `${name}`, systemPrompt: `${systemPrompt ?? ""}`, turns: unpacked };
+  return { name: name ?? undefined, systemPrompt: systemPrompt ?? "", turns: unpacked };
 }
 
 async function read(file) {
   const told = await file.text().then(JSON.parse).catch(() => null);
-  if (told?.format !== FORMAT || !Array.isArray(told.turns)) throw new NotSpoken(NO_DIALOGUE);
-  return told;
+  const dialogue = told?.format === FORMAT ? checkedDialogue(told) : null;
+  if (!dialogue) throw new NotSpoken(NO_DIALOGUE);
+  return dialogue;
 }
 
 async function base64Of(clip) {

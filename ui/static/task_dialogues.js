@@ -1,18 +1,27 @@
 /** The dialogues of this tab: kept over a reload, branched, changed. */
 
 import { freshId } from "./session_id.js";
-import { fetchClip } from "./task_api.js";
+import { checkedDialogue } from "./task_dialogue_check.js";
 
 const KEPT = "omni-live-dialogues";
+
+/** As many earlier turns as the task route takes. */
+const MOST_TURNS = 100;
+
+/** The kind of dialogue that hears no clip whose words are known. */
+const TYPED = "text_dialogue_sft_multiturn";
+
+/** The sounds of a turn, by their names in the task route. */
+const SOUNDS = { clip: "clip", answer_clip: "answerClip" };
 
 export class Dialogues {
   #all;
   #current;
 
   constructor() {
-    const { all, current } = stored() ?? { all: [], current: 0 };
+    const { all, current } = stored();
     this.#all = all;
-    this.#current = all[current] ?? this.add();
+    this.#current = all.at(current) ?? this.add();
   }
 
   /** @returns {{name: string, systemPrompt: string, turns: object[]}} The one that is shown. A turn
@@ -68,21 +77,31 @@ export class Dialogues {
     this.store();
   }
 
-  /** @returns {object[]} What came before this turn, as the task route takes it. */
-  before(turn) {
-    const { turns } = this.#current;
-    const earlier = turns.slice(0, turns.indexOf(turn)).filter(({ answer }) => answer);
-    return earlier.map(({ text, clip, answer, answerClip }) => {
-      const all = { text, clip, answer, answer_clip: answerClip };
-      return Object.fromEntries(Object.entries(all).filter(([, value]) => value));
+  /** @returns {object[]} What came before this turn, as the task route takes it for this task. */
+  before(turn, task) {
+    const typed = task === TYPED;
+    return this.#earlier(turn).map(({ text, clip, answer, answerClip }) => {
+      const sounds = { clip: typed && text ? null : clip, answer_clip: typed ? null : answerClip };
+      return Object.fromEntries(Object.entries({ text, answer, ...sounds }).filter(([, value]) => value));
     });
   }
 
-  /** Forgets the sounds that the app keeps no longer: those turns go on as text. */
-  async dropLost() {
-    for (const turn of this.#current.turns)
-      for (const part of ["clip", "answerClip"]) if (turn[part] && (await lost(turn[part]))) turn[part] = null;
+  /** Forgets a sound that the app keeps no longer: its turn goes on as text.
+   *  @param {string} param What the app calls it: `clip`, or `history.N.clip` or `.answer_clip`.
+   *  @param {object | null} turn The one that was tried again; null where a new one was asked. */
+  dropLost(param, turn) {
+    const [, number, sound] = param.split(".");
+    if (sound) this.#earlier(turn)[number][SOUNDS[sound]] = null;
+    else turn.clip = null;
     this.store();
+  }
+
+  /** The newest answered turns before this one, or of all where it is not there. */
+  #earlier(turn) {
+    const { turns } = this.#current;
+    const at = turns.indexOf(turn);
+    const all = at < 0 ? turns : turns.slice(0, at);
+    return all.filter(({ answer }) => answer).slice(-MOST_TURNS);
   }
 
   /** Keeps all as it is now. */
@@ -104,14 +123,9 @@ export class Dialogues {
 
 function stored() {
   try {
-    return JSON.parse(sessionStorage.getItem(KEPT));
+    const { all, current } = JSON.parse(sessionStorage.getItem(KEPT));
+    return { all: all.map(checkedDialogue).filter(Boolean), current };
   } catch {
-    return null;
+    return { all: [], current: 0 }; // blocked, or nothing there that could be read
   }
 }
-
-const lost = (clip) =>
-  fetchClip(clip).then(
-    () => false,
-    (error) => Boolean(error.code),
-  );

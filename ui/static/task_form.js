@@ -25,7 +25,7 @@ const NOT_AGAIN = {
 };
 
 /** Which field a refusal of the app is about. */
-const FIELDS = { voice_clip: "voice", file: "clip", max_reply_tokens: "max_tokens" };
+const FIELDS = { voice_clip: "voice" };
 
 export class TaskForm {
   #choice = null;
@@ -92,7 +92,7 @@ export class TaskForm {
 
   /** Says what is wrong beside the field that it concerns. @returns {boolean} Whether there is one. */
   fail(param, words) {
-    const field = this.fields[FIELDS[param] ?? param];
+    const field = this.#field(param);
     if (!field || field.element.hidden) return false;
     if (this.more.contains(field.element)) this.more.open = true;
     field.fail(words);
@@ -113,9 +113,13 @@ export class TaskForm {
     store("task-text", "");
   }
 
-  /** Sends the recordings again: the app has forgotten them. */
-  renew() {
-    return Promise.all([this.fields.clip.renew(), this.fields.voice.renew()]);
+  /** Sends the recording again that the app calls so: it has forgotten it. */
+  renew(param) {
+    return this.#field(param).renew();
+  }
+
+  #field(param) {
+    return this.fields[FIELDS[param] ?? param];
   }
 
   get #variant() {

@@ -19,6 +19,9 @@ export class TaskWork {
   /** What is to be done, one of `CHOICES`. */
   choice = null;
 
+  /** What does it, as the app calls it. */
+  engine = "";
+
   /** @param {object} page
    *  @param {import("./task_playback.js").TaskPlayback} playback
    *  @param {import("./task_form.js").TaskForm} form
@@ -66,22 +69,34 @@ export class TaskWork {
     if (this.#page.call.on) return this.#last;
     const making = (this.#making = new AbortController());
     const before = this.#last; // its turn has to be whole: it becomes part of the history
-    this.#last = before.then(async () => {
-      if (!making.signal.aborted) await action(making.signal);
-      if (this.#making === making) this.#making = null;
-      this.changed();
+    this.#last = before.catch(() => {}).then(async () => {
+      try {
+        if (!making.signal.aborted) await action(making.signal);
+      } finally {
+        if (this.#making === making) this.#making = null;
+        this.changed();
+      }
     });
     this.changed();
     return this.#last;
   }
 
   async #attempt(signal, turn) {
+    const mended = new Set();
     let refusal = await this.#ask(signal, turn);
-    if (refusal?.code === "clip_unknown") {
-      await Promise.all([turn || this.#form.renew(), this.#dialogue.dialogues.dropLost()]);
+    while (refusal?.code === "clip_unknown" && !mended.has(refusal.param)) {
+      mended.add(refusal.param);
+      await this.#mend(refusal.param, turn);
       refusal = await this.#ask(signal, turn);
     }
     if (refusal) this.#refuse(refusal);
+  }
+
+  /** Sends a recording of the form again that the app has forgotten; earlier turns go on without. */
+  async #mend(param, turn) {
+    const earlier = param.startsWith("history.") || (turn && param === "clip");
+    if (earlier) this.#dialogue.dialogues.dropLost(param, turn);
+    else await this.#form.renew(param);
   }
 
   /** @returns {Promise<NotSpoken | null>} What was refused. */
@@ -98,7 +113,7 @@ export class TaskWork {
   }
 
   async #show(request, signal) {
-    const card = new TaskCard(new TaskRun(request), this.choice.name, this.#playback);
+    const card = new TaskCard(new TaskRun(request, this.engine), this.choice.name, this.#playback);
     this.results.prepend(card.element);
     try {
       await card.view.go(signal);
@@ -116,7 +131,7 @@ export class TaskWork {
     try {
       for (const { task, name } of BOTH_WAYS) {
         if (signal.aborted) return;
-        const card = new TaskCard(new TaskRun({ ...request, task }), name, this.#playback, "div");
+        const card = new TaskCard(new TaskRun({ ...request, task }, this.engine), name, this.#playback, "div");
         pair.append(card.element);
         await card.view.go(signal);
       }
@@ -132,8 +147,8 @@ export class TaskWork {
     const before = [...dialogues.current.turns];
     if (again) this.#dialogue.cutAt(again);
     const turn = this.#dialogue.begin({ ...again, ...request });
-    const history = dialogues.before(turn);
-    const run = new TaskRun(history.length ? { ...request, history } : request);
+    const history = dialogues.before(turn, request.task);
+    const run = new TaskRun(history.length ? { ...request, history } : request, this.engine);
     if (!again) run.onAccepted = () => this.#form.sent();
     try {
       await this.#dialogue.answer(turn, run, signal);
