@@ -12,6 +12,9 @@ const OPTIONS = {
   max_tokens: "max-reply-tokens",
 };
 
+/** The engine that runs anywhere, without options. */
+const SMALL = "Embedded";
+
 /** @returns {string} A program in Python. */
 export function asPython(request, base) {
   const { body, files } = withFiles(request);
@@ -50,14 +53,18 @@ export function asCurl(request, base) {
 }
 
 /** @returns {string} A command for the app's own command line. */
-export function asCommand(request) {
+export function asCommand(request, _base, engine) {
   const { body } = withFiles(request);
   const options = Object.entries(OPTIONS).filter(([key]) => key in body);
   const words = options.map(([key, option]) => `--${option} ${shell(String(body[key]))}`);
   const messages = body.history ? ["cat > messages.json <<'END'", messagesOf(body.history), "END"] : [];
   if (body.history) words.push("--messages messages.json");
-  return [...messages, ["python -m backend.cli task", ...words].join(" ")].join("\n");
+  const command = ["python -m backend.cli task", ...words].join(" ");
+  return [...(engine === SMALL ? [] : [optionsOf(engine)]), ...messages, command].join("\n");
 }
+
+// How the app was started is not for every page to know.
+const optionsOf = (engine) => `# This was done by ${engine}: add the engine options that the app was started with.`;
 
 function messagesOf(history) {
   const message = (role, text = "", audio = undefined) => ({ role, text, audio: audio?.file });

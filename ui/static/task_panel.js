@@ -91,7 +91,8 @@ export class TaskPanel {
 
   #loadTasks() {
     return this.#tried(async () => {
-      const { tasks } = await listTasks();
+      const { engine, tasks } = await listTasks();
+      this.#work.engine = engine;
       this.#kinds = new Map(tasks.map((kind) => [kind.name, kind]));
       this.part.hidden = !this.chooser.offer(tasks);
     });

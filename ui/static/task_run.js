@@ -31,9 +31,11 @@ export class TaskRun {
   #startedAt = 0;
   #recording = null;
 
-  /** @param {object} request As the route takes it. */
-  constructor(request) {
+  /** @param {object} request As the route takes it.
+   *  @param {string} engine What does it, as the app calls it. */
+  constructor(request, engine = "") {
     this.request = request;
+    this.engine = engine;
   }
 
   /** @returns {TaskRun} An answer of former times. */

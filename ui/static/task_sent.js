@@ -41,7 +41,7 @@ export class TaskSent {
   }
 
   async #copy(name, write) {
-    const code = write(this.run.request, document.baseURI);
+    const code = write(this.run.request, document.baseURI, this.run.engine);
     say(this.code, code);
     this.status.textContent = "";
     try {
