@@ -115,6 +115,24 @@ async def saved(tab, name):
     return Path(await (await download.value).path())
 
 
+async def open_dialogue(tab, dialogue):
+    """Choose a file that holds it."""
+    told = json.dumps(dialogue).encode()
+    file = {"name": "dialogue.json", "mimeType": "application/json", "buffer": told}
+    await tab.set_input_files("#task-dialogue-file", file)
+
+
+async def change_stored(tab, change):
+    """Change the dialogues that the tab has stored, then open the page again."""
+    await tab.evaluate(f"""() => {{
+        const kept = JSON.parse(sessionStorage.getItem("omni-live-dialogues"));
+        {change};
+        sessionStorage.setItem("omni-live-dialogues", JSON.stringify(kept));
+    }}""")
+    await tab.reload()
+    await tab.get_by_text("Tasks", exact=True).click()
+
+
 async def test_a_text_is_spoken_in_a_style_with_reasoning_and_captions(tab, world):
     ear = await Ear.listen(tab)
     await expect(tab.get_by_role("radio", name="As described in the text")).to_be_disabled()
@@ -155,6 +173,7 @@ async def test_what_is_sent_is_shown_and_written_as_programs(tab):
     program = shown.get_by_label("Program")
     for kind, words in (
         ("Python", '"text": "It\'s five"'),
+        ("command line", "# This was done by scripted: add the engine options"),
         ("command line", "--query-type tts_sft --text 'It'\\''s five'"),
         ("curl", """-d '{"task":"tts_sft","text":"It'\\''s five"}'"""),
     ):
@@ -240,8 +259,10 @@ async def test_a_typed_dialogue_is_edited_and_goes_on_after_a_reload(tab, world)
     await pressed(turn_of(tab, 0), "Edit this turn").click()
     await tab.get_by_role("textbox", name="The answer").fill("Other words.")
     await pressed(tab, "Save this turn").click()
-    await tab.reload()
-    await tab.get_by_text("Tasks", exact=True).click()
+    for turn in (None, {"cues": "x"}):
+        await open_dialogue(tab, {"format": "omni-live-dialogue-1", "turns": [turn]})
+        await expect(tab.get_by_text("This is no dialogue that was saved here.")).to_be_visible()
+    await change_stored(tab, 'kept.all.push({ turns: [null] }, { turns: [{ cues: "x" }] })')
     await expect(tab.get_by_role("radio", name="Text", exact=True)).to_be_checked()
     await expect(turn_of(tab, 0)).to_contain_text("Other words.")
     await tab.fill("#task-text", "Three")
@@ -267,13 +288,26 @@ async def test_a_spoken_dialogue_is_recorded_by_keyboard_branched_saved_and_open
     await pressed(turn_of(tab, 0), "Go on from here in a new dialogue").click()
     await expect(tab.get_by_label("Dialogue that is shown")).to_have_value("2")
     file = await saved(tab, "Save this dialogue as a file")
-    assert json.loads(file.read_text())["turns"][0]["answerSound"]
-    await tab.set_input_files("#task-dialogue-file", file)
+    dialogue = json.loads(file.read_text())
+    assert dialogue["turns"][0]["answerSound"]
+    dialogue["turns"][0]["cues"].append(None)
+    await open_dialogue(tab, dialogue)
     await expect(tab.get_by_label("Dialogue that is shown")).to_have_value("3")
+    await expect(turn_of(tab, 0).locator(".task-cue")).to_have_count(2)
     await give_clip(tab)
     await expect(turn_of(tab, 1)).to_contain_text("Answer to Turn 2.")
+    await pressed(turn_of(tab, 1), "Edit this turn").wait_for()
     (earlier,) = world.engine.runs[-1].task.history
-    assert (earlier.clip.duration_s, earlier.answer_clip.duration_s) > (0.4, 0.19)
+    assert earlier.clip.duration_s > 0.4
+    assert earlier.answer_clip.duration_s > 0.19
     assert earlier.answer == "Answer to Turn 1."
+    lose = 'Object.assign(kept.all[kept.current].turns[0], { clip: "gone", answerClip: "gone" })'
+    await change_stored(tab, lose)
+    await expect(tab.get_by_role("radio", name="Speech to speech", exact=True)).to_be_checked()
+    await give_clip(tab)
+    await expect(turn_of(tab, 2)).to_contain_text("Answer to Turn 3.")
+    first, second = world.engine.runs[-1].task.history
+    assert (first.clip, first.answer_clip, first.answer) == (None, None, "Answer to Turn 1.")
+    assert second.clip.duration_s == 1.0
     await tab.set_viewport_size({"width": 390, "height": 844})
     await tab.wait_for_function("document.documentElement.scrollWidth <= 390")
