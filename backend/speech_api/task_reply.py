@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 
 from starlette.responses import StreamingResponse
@@ -28,7 +28,14 @@ _NOT_KEPT: Told = {
 class TaskReply(StreamingResponse):
     """Server-sent events of a job, which ends with the connection whenever that does."""
 
-    def __init__(self, job: TaskJob, shelf: ClipShelf, owner: str, made_by: str) -> None:
+    def __init__(
+        self,
+        job: TaskJob,
+        shelf: ClipShelf,
+        owner: str,
+        made_by: str,
+        notices: Sequence[Told] = (),
+    ) -> None:
         """Answer with a job that is under way.
 
         Args:
@@ -36,11 +43,13 @@ class TaskReply(StreamingResponse):
             shelf: Takes what is heard of it, also of one that was left in the middle.
             owner: Who asked.
             made_by: Who speaks, for people.
+            notices: What is to be told before anything happens.
         """
         super().__init__(self._events(), media_type="text/event-stream")
         self.headers["Cache-Control"] = "no-store"
         self.headers["X-Accel-Buffering"] = "no"  # proxies would hold back what is to be heard now
         self._job = job
+        self._notices = notices
         self._begin = partial(shelf.record, owner, made_by)
         self._recording: Recording | None = None
         self._full = False
@@ -54,6 +63,8 @@ class TaskReply(StreamingResponse):
             self._finish()
 
     async def _events(self) -> AsyncIterator[str]:
+        for notice in self._notices:
+            yield sse(notice)
         clip: str | None = None
         async for event in self._job.events():
             if isinstance(event, SpeechChunk):

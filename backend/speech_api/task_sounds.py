@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from backend.contract.errors import TurnRefused
 from backend.contract.media import AudioClip
 from backend.speech_api.errors import ApiError, of_refusal
@@ -14,43 +17,55 @@ from backend.voices.refusals import VoiceRefused
 MAX_HISTORY_S = 1200.0
 """Most sound of all earlier turns, in seconds: what MiMo-Audio's context could hold at most."""
 
-Sounds = dict[str, AudioClip | None]
-"""Recordings by their ids, each held once; none is that of an empty id."""
+Sounds = dict[str, AudioClip]
+"""Recordings by the fields that name them, such as ``history.0.clip``; each is held once."""
 
 
-def named_sounds(asked: TaskBody, shelf: ClipShelf, owner: str) -> Sounds:
+def named_sounds(asked: TaskBody, shelf: ClipShelf, owner: str) -> tuple[Sounds, int]:
     """The clips that a request names. Blocks.
 
+    Returns:
+        The clips, and how many of the earlier turns are not among them because there are newer
+        ones with as much sound as a dialogue can hold.
+
     Raises:
-        ApiError: ``clip_unknown`` or ``history_too_long``.
+        ApiError: ``clip_unknown``.
     """
     earlier = {
         f"history.{number}.{part}": clip_id
-        for number, turn in enumerate(asked.history)
+        for number, turn in reversed(tuple(enumerate(asked.history)))
         for part, clip_id in (("clip", turn.clip), ("answer_clip", turn.answer_clip))
+        if clip_id
     }
-    named = {"clip": asked.clip, "voice_clip": asked.voice_clip} | earlier
-    sounds: Sounds = {"": None}
-    seconds = 0.0
-    for param, clip_id in named.items():
-        try:
-            if param in earlier and clip_id:
-                seconds += shelf.clip(owner, clip_id).duration_s
-                _check_history(seconds)
-            if clip_id not in sounds:
-                sounds[clip_id] = shelf.sound(owner, clip_id)
-        except TurnRefused as refusal:
-            raise of_refusal(refusal, param) from refusal
-    return sounds
+    fitting = _fitting(earlier, shelf, owner)
+    named = {"clip": asked.clip, "voice_clip": asked.voice_clip} | fitting
+    held: Sounds = {}
+    for field, clip_id in named.items():
+        if clip_id and clip_id not in held:
+            with _blaming(field):
+                held[clip_id] = shelf.sound(owner, clip_id)
+    sounds = {field: held[clip_id] for field, clip_id in named.items() if clip_id}
+    return sounds, len(earlier) - len(fitting)
 
 
-def _check_history(seconds: float) -> None:
-    if seconds > MAX_HISTORY_S:
-        text = (
-            f"The earlier turns have more than {MAX_HISTORY_S:.0f} s of sound. Leave out the"
-            " oldest, or send their words alone."
-        )
-        raise ApiError(400, text, "history_too_long", "history")
+def _fitting(earlier: dict[str, str], shelf: ClipShelf, owner: str) -> dict[str, str]:
+    """Of the ids of clips, newest first, those that a dialogue has room for."""
+    fitting, room_s = {}, MAX_HISTORY_S
+    for field, clip_id in earlier.items():
+        with _blaming(field):
+            seconds = shelf.clip(owner, clip_id).duration_s
+        if seconds <= room_s:
+            fitting[field] = clip_id
+            room_s -= seconds
+    return fitting
+
+
+@contextmanager
+def _blaming(field: str) -> Iterator[None]:
+    try:
+        yield
+    except TurnRefused as refusal:
+        raise of_refusal(refusal, field) from refusal
 
 
 def kept_voice(asked: TaskBody, library: VoiceLibrary, owner: str) -> tuple[AudioClip | None, str]:

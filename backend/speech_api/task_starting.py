@@ -15,6 +15,7 @@ from backend.speech_api.guards import known_capabilities
 from backend.speech_api.task_reply import TaskReply
 from backend.speech_api.task_request import TaskBody
 from backend.speech_api.task_sounds import Sounds, kept_voice, named_sounds
+from backend.speech_api.task_telling import Told
 from backend.tasks.job import TaskJob
 from backend.tasks.shelf import ClipShelf
 from backend.voices.library import VoiceLibrary
@@ -37,13 +38,14 @@ class TaskStarter:
         """
         can = known_capabilities(self._engine)
         _check_task(asked, can)
-        turn, voice = await asyncio.to_thread(self._turn, asked, owner)
+        turn, voice, left_out = await asyncio.to_thread(self._turn, asked, owner)
         try:
             job = TaskJob(turn, lambda one: self._submit(one, can))
         except TurnRefused as refusal:
             raise of_refusal(refusal) from refusal
         made_by = f"{can.name}, voice {voice}" if voice else can.name
-        return TaskReply(job, self._shelf, owner, made_by)
+        notices = (_history_cut(left_out),) if left_out else ()
+        return TaskReply(job, self._shelf, owner, made_by, notices)
 
     def _submit(self, turn: Turn, known: Capabilities) -> TurnStream:
         if self._engine.status.capabilities != known:
@@ -51,17 +53,19 @@ class TaskStarter:
             raise TurnRefused("engine_changed", text)
         return self._engine.submit(turn)
 
-    def _turn(self, asked: TaskBody, owner: str) -> tuple[Turn, str]:
+    def _turn(self, asked: TaskBody, owner: str) -> tuple[Turn, str, int]:
+        """The turn, the name of its kept voice, and how many clips of its history are not in it."""
         voice, name = kept_voice(asked, self._library, owner)
-        sounds = named_sounds(asked, self._shelf, owner)
-        request = _request(asked, sounds, voice or sounds[asked.voice_clip])
+        sounds, left_out = named_sounds(asked, self._shelf, owner)
+        request = _request(asked, sounds, voice or sounds.get("voice_clip"))
         kind = task_kind(asked.task, asked.variant)
         try:
             check_inputs(kind, request)
         except TurnRefused as refusal:
             raise of_refusal(refusal, misfit(kind, request) or "text") from refusal
         settings = TurnSettings(max_reply_tokens=asked.max_tokens, spoken=kind.speaks)
-        return Turn(session_id=owner, generation=0, task=request, settings=settings), name
+        turn = Turn(session_id=owner, generation=0, task=request, settings=settings)
+        return turn, name, left_out
 
 
 def _request(asked: TaskBody, sounds: Sounds, voice: AudioClip | None) -> TaskRequest:
@@ -71,15 +75,26 @@ def _request(asked: TaskBody, sounds: Sounds, voice: AudioClip | None) -> TaskRe
         text=asked.text,
         instruct=asked.instruct,
         voice=voice,
-        clip=sounds[asked.clip],
+        clip=sounds.get("clip"),
         question=asked.question,
         system_prompt=asked.system_prompt,
         history=tuple(
-            EarlierTurn(turn.text, sounds[turn.clip], turn.answer, sounds[turn.answer_clip])
-            for turn in asked.history
+            EarlierTurn(
+                turn.text,
+                sounds.get(f"history.{number}.clip"),
+                turn.answer,
+                sounds.get(f"history.{number}.answer_clip"),
+            )
+            for number, turn in enumerate(asked.history)
         ),
         phrase=asked.phrase,
     )
+
+
+def _history_cut(recordings: int) -> Told:
+    count = "One recording" if recordings == 1 else f"{recordings} recordings"
+    text = f"{count} of earlier turns left out: there is too much sound. Their words are kept."
+    return {"type": "notice", "code": "history_cut", "text": text}
 
 
 def _check_task(asked: TaskBody, can: Capabilities) -> None:

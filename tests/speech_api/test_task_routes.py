@@ -272,12 +272,24 @@ async def test_a_recording_that_is_not_there_is_told_with_its_field(http):
     await refused(http, 404, "clip_unknown", "history.0.answer_clip", **dialogue, history=history)
 
 
-async def test_more_sound_than_a_dialogue_can_hold_is_refused(http, monkeypatch):
-    monkeypatch.setattr("backend.speech_api.task_sounds.MAX_HISTORY_S", 1.5)
-    clips = [await send(http, tone(1.0)) for _ in range(2)]
-    history = [{"clip": clip, "answer": "Yes."} for clip in clips]
-    asked = {"task": "speech2text_dialogue_sft_multiturn", "clip": clips[0]}
-    await refused(http, 400, "history_too_long", "history", **asked, history=history)
+async def test_of_more_sound_than_a_dialogue_can_hold_the_newest_is_kept(http, engine, monkeypatch):
+    monkeypatch.setattr("backend.speech_api.task_sounds.MAX_HISTORY_S", 2.5)
+    short, long = [await send(http, tone(seconds)) for seconds in (1.0, 2.0)]
+    history = [
+        {"text": "Oldest", "clip": short, "answer": "Yes."},
+        {"text": "Long", "clip": long, "answer": "No.", "answer_clip": short},
+        {"text": "Newest", "clip": short, "answer": "Maybe."},
+    ]
+    asked = {"task": "spoken_dialogue_sft_multiturn", "clip": long, "history": history}
+    notice, *events = await done(http, **asked)
+    assert (notice["type"], notice["code"]) == ("notice", "history_cut")
+    assert notice["text"].startswith("2 recordings of earlier turns left out")
+    assert events[-1]["outcome"] == "answered"
+    oldest, middle, newest = engine.runs[0].task.history
+    assert (oldest.text, oldest.clip, oldest.answer) == ("Oldest", None, "Yes.")
+    assert (middle.text, middle.clip, middle.answer) == ("Long", None, "No.")
+    assert middle.answer_clip.duration_s == newest.clip.duration_s == 1.0
+    assert engine.runs[0].task.clip.duration_s == 2.0  # the new question counts for itself
 
 
 async def test_all_that_is_asked_reaches_the_engine(http, engine):
