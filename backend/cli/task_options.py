@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from backend.contract.tasks import TASKS
+from backend.contract.tasks import MAX_REPLY_TOKENS, PHRASES, TASKS
 from backend.settings import Settings
 
 
@@ -32,9 +32,17 @@ class TaskOptions(Settings):
         ' "audio": a path from the file\'s folder}, …]. One that ends with the user is answered.',
     )
     phrase: int = Field(
-        0, ge=0, description="Number of the wording that introduces the text or recording."
+        0,
+        ge=0,
+        lt=PHRASES,
+        description="Number of the wording that introduces the text or recording.",
     )
-    max_reply_tokens: int = Field(2048, ge=1, description="Longest reply, in the model's tokens.")
+    max_reply_tokens: int = Field(
+        MAX_REPLY_TOKENS,
+        ge=1,
+        le=MAX_REPLY_TOKENS,
+        description="Longest reply, in the model's tokens.",
+    )
     num_prompts: int = Field(1, ge=1, description="How often it is asked, all at once.")
     output_dir: Path = Field(
         Path("out"), description="Where {task}/{name}.txt, .wav, .srt and .reasoning.txt go."

@@ -74,6 +74,12 @@ class TaskRecord:
                 self.outcome, self.message = event.outcome, event.message
                 self.refused, self.metrics = bool(event.refusal), event.metrics
 
+    @property
+    def came_to_something(self) -> bool:
+        """Whether there is anything to write, be it that there was nothing to reply."""
+        ended_well = self.outcome in (Outcome.ANSWERED, Outcome.SILENT)
+        return ended_well or bool(self.reply.strip() or self.reasoning.strip() or self.speech)
+
     def write(self, folder: Path) -> None:
         """Write the reply, and what there is of sound, captions and reasoning."""
         texts = {

@@ -45,10 +45,11 @@ def work_on_task() -> int:
     finally:
         engine.close()
     for record in records:
-        if record.refused:
+        if record.came_to_something:
+            record.write(folder)
+        if record.refused and not record.came_to_something:
             print(f"{record.name}: {record.message}", file=sys.stderr)
         else:
-            record.write(folder)
             _report(record)
     return int(any(record.outcome is Outcome.FAILED for record in records))
 

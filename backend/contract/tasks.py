@@ -77,6 +77,13 @@ TASKS: Mapping[str, TaskKind] = {
 """By name, in the order of MiMo-Audio's authors."""
 
 
+MAX_REPLY_TOKENS = 2048
+"""Longest reply of a task, in the model's tokens: five minutes of sound."""
+
+PHRASES = 8
+"""How many wordings a task is introduced with at most."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class EarlierTurn:
     """One earlier round of a dialogue.
@@ -113,8 +120,8 @@ class TaskRequest:
         question: What to say about it.
         system_prompt: Instructions to the assistant.
         history: Earlier rounds, oldest first.
-        phrase: Number of the wording that introduces the text or clip, from 0, where there are
-            several.
+        phrase: Number of the wording that introduces the text or clip, 0 to ``PHRASES`` - 1,
+            where there are several.
     """
 
     task: str

@@ -6,13 +6,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from backend.contract.tasks import TASKS
+from backend.contract.tasks import MAX_REPLY_TOKENS, PHRASES, TASKS
 from backend.settings import Settings
 from backend.speech_api.errors import ApiError
 from backend.tasks.parts import SPEAKS_TEXT
-
-MAX_TOKENS = 2048
-"""Longest reply of one part where nothing else is asked, in tokens: five minutes of sound."""
 
 MAX_TURNS = 100
 """Earlier rounds that a dialogue may be given."""
@@ -55,8 +52,8 @@ class TaskBody(BaseModel):
     question: Annotated[Text, Field(max_length=2000)] = ""
     system_prompt: Annotated[Text, Field(max_length=4000)] = ""
     history: Annotated[list[TaskTurn], Field(max_length=MAX_TURNS)] = []
-    phrase: Annotated[int, Field(ge=0, lt=100)] = 0
-    max_tokens: Annotated[int, Field(ge=1, le=8192)] = MAX_TOKENS
+    phrase: Annotated[int, Field(ge=0, lt=PHRASES)] = 0
+    max_tokens: Annotated[int, Field(ge=1, le=MAX_REPLY_TOKENS)] = MAX_REPLY_TOKENS
 
 
 def check_lengths(asked: TaskBody, settings: Settings) -> None:

@@ -20,7 +20,7 @@ from backend.contract.events import (
     SpeechChunk,
     TaskSent,
 )
-from backend.contract.tasks import TASKS
+from backend.contract.tasks import MAX_REPLY_TOKENS, PHRASES, TASKS
 from tests.scripted_engine import RATE, ScriptedEngine, die, say, stay_silent, tone
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -231,6 +231,12 @@ def test_a_file_without_messages_is_told_of(work, tmp_path, capsys, content):
         ("tts_sft", ["--text", "hi", "--instruct", "warm"], "--instruct: This task does not take"),
         ("tts_sft", ["--text", "hi", "--variant", "clean"], "--variant: tts_sft has no variant"),
         ("tts_sft", ["--text", "hi", "--num-prompts", "0"], "--num-prompts: "),
+        ("tts_sft", ["--text", "hi", "--phrase", str(PHRASES)], "--phrase: "),
+        (
+            "tts_sft",
+            ["--text", "hi", "--max-reply-tokens", str(MAX_REPLY_TOKENS + 1)],
+            "--max-reply-tokens: ",
+        ),
         ("tts_sft_with_audio", ["--text", "hi"], "--voice-path: This task needs a clip"),
         ("tts_sft_with_audio", ["--text", "hi", "--voice-path", "no.wav"], "--voice-path: This"),
         ("audio_trancribing_sft", [], "--audio-path: This task needs a recording."),
@@ -271,6 +277,28 @@ def test_a_reply_never_overwrites_a_recording(work, tmp_path, capsys):
 def test_a_failure_is_told_by_the_exit_code_and_a_silence_is_none(work, engine, script, code):
     engine.script = script
     assert work("tts_sft", "--text", "hi") == code
+
+
+def test_what_was_said_before_a_later_part_is_refused_is_written(work, engine, tmp_path, capsys):
+    async def refuse_the_second(engine, turn):
+        if len(engine.runs) == 2:
+            raise TurnRefused("engine_changed", "Another engine was loaded.")
+        async for event in think_and_say(engine, turn):
+            yield event
+
+    engine.script = refuse_the_second
+    assert work("tts_sft", "--text", "One sentence of some words. " * 30) == 1
+    folder = tmp_path / "out" / "tts_sft"
+    assert (folder / "text.txt").read_text() == "Hello there."
+    assert soundfile.info(folder / "text.wav").frames == RATE // 2
+    assert "Another engine was loaded." in capsys.readouterr().out
+
+
+def test_a_failure_leaves_an_earlier_reply_as_it_was(work, engine, tmp_path):
+    assert work("tts_sft", "--text", "hi") == 0
+    engine.script = die
+    assert work("tts_sft", "--text", "hi") == 1
+    assert (tmp_path / "out" / "tts_sft" / "text.txt").read_text() == "Hello there."
 
 
 def test_what_the_engine_refuses_is_told_and_writes_no_file(work, engine, tmp_path, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +12,8 @@ import pytest
 
 from backend.contract.errors import EngineFailed, TurnRefused
 from backend.contract.events import ReplyText, SpeechChunk
-from backend.contract.tasks import TASKS, TaskRequest
+from backend.contract.tasks import MAX_REPLY_TOKENS as LONGEST
+from backend.contract.tasks import PHRASES, TASKS, TaskRequest
 from backend.contract.turn import Turn, TurnSettings
 from backend.engines.omni.engine import OmniEngine
 from backend.engines.omni.launch import Launch
@@ -62,6 +64,12 @@ async def test_a_task_is_worked_on(engine):
     assert len([e for e in events if isinstance(e, SpeechChunk)]) == 1
 
 
+async def test_the_longest_reply_and_the_last_wording_are_taken(engine, omni):
+    settings = TurnSettings(max_reply_tokens=LONGEST)
+    await told(engine, task=replace(SAY, phrase=PHRASES - 1), settings=settings)
+    assert len(omni.sent) == 1
+
+
 def test_all_ten_tasks_are_offered(engine):
     assert engine.capabilities.tasks == tuple(TASKS)
     assert engine.capabilities.no_other_tasks == ""
@@ -76,7 +84,8 @@ def test_all_ten_tasks_are_offered(engine):
         ({"task": TaskRequest("sing")}, "unknown_task"),
         ({"task": TaskRequest("tts_sft", "loud", text="Hi")}, "unknown_variant"),
         ({"task": SAY, "settings": TurnSettings(max_reply_tokens=0)}, "reply_tokens"),
-        ({"task": SAY, "settings": TurnSettings(max_reply_tokens=9999)}, "reply_tokens"),
+        ({"task": SAY, "settings": TurnSettings(max_reply_tokens=LONGEST + 1)}, "reply_tokens"),
+        ({"task": replace(SAY, phrase=PHRASES)}, "unknown_phrase"),
         ({"task": SAY, "settings": TurnSettings(seed=-1)}, "seed"),
     ],
 )
