@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import numpy as np
 import pytest
@@ -48,13 +49,16 @@ SPOKEN = (
 )  # fmt: skip
 
 
-async def told(
+def telling(
     omni: ScriptedOmni, request: TaskRequest, settings: TurnSettings = LONG, **setup: object
-) -> list[Event]:
+) -> AsyncIterator[Event]:
     turn = Turn("session", 0, task=request, settings=settings)
-    work = TaskWork(turn, pipeline(omni, **setup), print)
-    stream = events_of(lambda emit: TaskWork(turn, work._pipeline, emit).run())
-    return [event async for event in stream]
+    made = pipeline(omni, **setup)
+    return events_of(lambda emit: TaskWork(turn, made, emit).run())
+
+
+async def told(omni: ScriptedOmni, request: TaskRequest, *settings: object, **setup: object):
+    return [event async for event in telling(omni, request, *settings, **setup)]
 
 
 def of(events: list[Event], kind: type) -> list:
@@ -298,10 +302,14 @@ async def test_a_failure_of_the_engine_is_told_in_plain_words():
 async def test_a_clip_that_takes_long_to_read_shows_signs_of_life(monkeypatch):
     monkeypatch.setattr(work_module, "_PROGRESS_EVERY_S", 0.01)
     omni = ScriptedOmni(wrote("Hello.", finish="stop"))
-    omni.before = lambda number: asyncio.sleep(0.1)
-    events = await told(omni, TaskRequest("audio_trancribing_sft", "clean", clip=clip(10)))
-    shares = [event.share for event in of(events, StageProgress)]
-    assert len(shares) > 2
+    third = asyncio.Event()
+    omni.before = lambda number: third.wait()
+    shares = []
+    async for event in telling(omni, TaskRequest("audio_trancribing_sft", "clean", clip=clip(10))):
+        if isinstance(event, StageProgress):
+            shares.append(event.share)
+        if len(shares) == 3:
+            third.set()
     assert shares == sorted(shares)
     assert 0 <= shares[0] <= shares[-1] < 1
 
