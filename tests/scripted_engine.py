@@ -106,6 +106,7 @@ class ScriptedEngine:
     """Follows ``script``, or per typed text the one in ``scripts``."""
 
     script: Script = field(default_factory=say)
+    name: str = "scripted"
     scripts: dict[str, Script] = field(default_factory=dict)
     voice: VoiceControls = ONE_VOICE
     concurrent: int = 1
@@ -128,7 +129,7 @@ class ScriptedEngine:
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(
-            name="scripted",
+            name=self.name,
             summary="A test double.",
             sees_pictures=self.sees,
             languages=("auto", "en"),

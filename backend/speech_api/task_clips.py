@@ -25,7 +25,7 @@ from backend.speech_api.guards import guarded, owner_of
 from backend.speech_api.speaking import synthetic_tags
 from backend.speech_api.whole_file import FileFormat, whole_file
 from backend.tasks.recording import ShelfClip
-from backend.tasks.shelf import ClipShelf
+from backend.tasks.shelf import ClipShelf, clip_unknown
 
 Owner = Annotated[str, Depends(owner_of)]
 Told = dict[str, object]
@@ -57,8 +57,15 @@ def make_clip_router(shelf: ClipShelf, limits: MediaLimits) -> APIRouter:
     @router.get("/{clip_id}")
     async def clip(owner: Owner, clip_id: str) -> Response:
         found = shelf.clip(owner, clip_id)
-        async with packing:
-            return Response(await asyncio.to_thread(_file, found), media_type="audio/wav")
+        try:
+            if not found.made_by:
+                data = await asyncio.to_thread(found.path.read_bytes)
+            else:
+                async with packing:
+                    data = await asyncio.to_thread(_marked, found)
+        except FileNotFoundError as error:
+            raise clip_unknown() from error
+        return Response(data, media_type="audio/wav")
 
     return router
 
@@ -101,9 +108,8 @@ def _cut_off(clip: AudioClip) -> float:
     return float((full[2:] & full[1:-1] & full[:-2]).mean())
 
 
-def _file(clip: ShelfClip) -> bytes:
-    """The WAV file; what was made says so, and carries the mark."""
-    if not clip.made_by:
-        return clip.path.read_bytes()
-    samples, rate = soundfile.read(clip.path, dtype="float32")
+def _marked(clip: ShelfClip) -> bytes:
+    """The WAV file of what was made, which says so and carries the mark."""
+    with clip.path.open("rb") as file:
+        samples, rate = soundfile.read(file, dtype="float32")
     return whole_file(samples, rate, FileFormat.WAV, synthetic_tags(clip.made_by))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -33,7 +32,7 @@ class TaskReply(StreamingResponse):
         job: TaskJob,
         shelf: ClipShelf,
         owner: str,
-        made_by: str,
+        made_by: Callable[[], str],
         notices: Sequence[Told] = (),
     ) -> None:
         """Answer with a job that is under way.
@@ -42,7 +41,7 @@ class TaskReply(StreamingResponse):
             job: What happens.
             shelf: Takes what is heard of it, also of one that was left in the middle.
             owner: Who asked.
-            made_by: Who speaks, for people.
+            made_by: Tells who speaks, for people, once the first sound has come.
             notices: What is to be told before anything happens.
         """
         super().__init__(self._events(), media_type="text/event-stream")
@@ -50,7 +49,7 @@ class TaskReply(StreamingResponse):
         self.headers["X-Accel-Buffering"] = "no"  # proxies would hold back what is to be heard now
         self._job = job
         self._notices = notices
-        self._begin = partial(shelf.record, owner, made_by)
+        self._begin: Callable[[int], Recording] = lambda rate: shelf.record(owner, made_by(), rate)
         self._recording: Recording | None = None
         self._full = False
 

@@ -17,7 +17,7 @@ from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
 from backend.speech_api.bodies import read_body
-from backend.speech_api.guards import guarded, owner_of
+from backend.speech_api.guards import EVERYBODY, guarded, owner_of
 from backend.speech_api.task_clips import make_clip_router
 from backend.speech_api.task_list import Told, told_tasks
 from backend.speech_api.task_reply import TaskReply
@@ -100,7 +100,8 @@ def make_task_router(engine: EngineThread, library: VoiceLibrary, settings: Sett
 def _shelf_limits(settings: Settings) -> ShelfLimits:
     """The usual ones, but room for three of the longest recordings that are taken in."""
     return ShelfLimits(
-        own_bytes=max(ShelfLimits().own_bytes, round(300_000 * settings.max_audio_s))
+        own_bytes=max(ShelfLimits().own_bytes, round(300_000 * settings.max_audio_s)),
+        common_owner=EVERYBODY,
     )
 
 

@@ -43,7 +43,11 @@ class TaskStarter:
             job = TaskJob(turn, lambda one: self._submit(one, can))
         except TurnRefused as refusal:
             raise of_refusal(refusal) from refusal
-        made_by = f"{can.name}, voice {voice}" if voice else can.name
+
+        def made_by() -> str:  # by another engine where it was changed while this waited
+            name = (self._engine.status.capabilities or can).name
+            return f"{name}, voice {voice}" if voice else name
+
         notices = (_history_cut(left_out),) if left_out else ()
         return TaskReply(job, self._shelf, owner, made_by, notices)
 

@@ -25,8 +25,11 @@ class ShelfLimits:
     """Bounds of a shelf.
 
     Attributes:
-        own_clips: Recordings of one person; the one unused longest makes room for a new one.
+        own_clips: Recordings of one owner; the one unused longest makes room for a new one.
         own_bytes: Bytes of these.
+        common_owner: Stands for many who do not know of each other. What was used within
+            ``common_s`` seconds makes no room for what is new: it may be another's.
+        common_s: See there.
         clips: Recordings of everybody; a new one beyond them is refused.
         all_bytes: Bytes of these.
         age_s: Seconds after its last use in which a recording is forgotten.
@@ -34,6 +37,8 @@ class ShelfLimits:
 
     own_clips: int = 500
     own_bytes: int = 300_000_000
+    common_owner: str = ""
+    common_s: float = 600.0
     clips: int = 4000
     all_bytes: int = 2_000_000_000
     age_s: float = 3600.0
@@ -97,8 +102,7 @@ class ClipShelf:
         with self._lock:
             found = self._clips.get(clip_id)
             if found is None or found.owner != owner:
-                text = "This recording is not there any more. Send it again."
-                raise TurnRefused("clip_unknown", text, Field.AUDIO)
+                raise clip_unknown()
             self._clips[clip_id] = self._clips.pop(clip_id)
             found.used_at = self._clock()
             return found
@@ -109,7 +113,11 @@ class ClipShelf:
         Raises:
             TurnRefused: ``clip_unknown``.
         """
-        samples, rate = soundfile.read(self.clip(owner, clip_id).path, dtype="float32")
+        try:
+            with self.clip(owner, clip_id).path.open("rb") as file:
+                samples, rate = soundfile.read(file, dtype="float32")
+        except FileNotFoundError as error:
+            raise clip_unknown() from error
         return AudioClip(samples, rate)
 
     def sweep(self) -> None:
@@ -132,8 +140,11 @@ class ClipShelf:
     def _make_room(self, clip: ShelfClip) -> bool:
         limits = self._limits
         own = [one for one in self._clips.values() if one.owner == clip.owner]
+        spared_s = limits.common_s if clip.owner == limits.common_owner else 0.0
         size = clip.size + sum(one.size for one in own)
         while own and (len(own) >= limits.own_clips or size > limits.own_bytes):
+            if clip.used_at - own[0].used_at < spared_s:
+                return False
             size -= own[0].size
             self._forget(own.pop(0))
         in_all = clip.size + sum(one.size for one in self._clips.values())
@@ -147,6 +158,12 @@ class ClipShelf:
     def _forget(self, clip: ShelfClip) -> None:
         del self._clips[clip.id]
         clip.path.unlink(missing_ok=True)
+
+
+def clip_unknown() -> TurnRefused:
+    """Why a recording cannot be had that was never there, or made room for another meanwhile."""
+    text = "This recording is not there any more. Send it again."
+    return TurnRefused("clip_unknown", text, Field.AUDIO)
 
 
 def _full() -> TurnRefused:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
+import threading
 from contextlib import asynccontextmanager
 
 import httpx
@@ -11,7 +13,9 @@ import pytest
 import soundfile
 from fastapi import FastAPI, Request
 
+from backend.contract.media import AudioClip
 from backend.media.limits import MediaLimits
+from backend.speech_api import task_clips
 from backend.speech_api.errors import answer_errors
 from backend.speech_api.guards import owner_of
 from backend.speech_api.task_clips import make_clip_router
@@ -142,15 +146,51 @@ async def test_a_full_shelf_is_told(http):
     assert await refusal(http, wav(tone(1.0, 24_000))) == (429, "shelf_full")
 
 
-async def test_only_what_was_made_says_that_nobody_spoke(http, shelf):
-    sent = await kept(http, wav(tone(1.0, 24_000)))
-    assert b"Synthetic" not in (await http.get(f"/v1/tasks/clips/{sent['id']}")).content
+def made_clip(shelf):
+    """A clip of the page's that the app made."""
     owner = owner_of(Request({"type": "http", "headers": [(b"x-omni-owner", b"a" * 32)]}))
     made = shelf.record(owner, "scripted, voice Ann", 24_000)
     made.add(tone(1.0, 24_000).astype(np.float32))
-    file = await http.get(f"/v1/tasks/clips/{made.finish().id}")
+    return made.finish()
+
+
+async def test_only_what_was_made_says_that_nobody_spoke(http, shelf):
+    sent = await kept(http, wav(tone(1.0, 24_000)))
+    assert b"Synthetic" not in (await http.get(f"/v1/tasks/clips/{sent['id']}")).content
+    file = await http.get(f"/v1/tasks/clips/{made_clip(shelf).id}")
     notes = soundfile.SoundFile(io.BytesIO(file.content))
     assert (notes.comment, notes.artist) == ("Synthetic speech", "scripted, voice Ann")
+
+
+async def test_what_was_sent_in_does_not_wait_for_what_is_being_marked(
+    http, shelf, until, monkeypatch
+):
+    begun, gate = threading.Event(), threading.Event()
+
+    def slowly(*_):
+        begun.set()
+        gate.wait()
+        return b""
+
+    monkeypatch.setattr(task_clips, "whole_file", slowly)
+    sent = await kept(http, wav(tone(1.0, 24_000)))
+    marking = asyncio.create_task(http.get(f"/v1/tasks/clips/{made_clip(shelf).id}"))
+    try:
+        await until(begun.is_set)
+        assert (await heard(http, sent["id"]))[1] == 24_000
+        assert not marking.done()
+    finally:
+        gate.set()
+    await marking
+
+
+async def test_what_makes_room_while_it_is_asked_for_is_told_as_gone(http, shelf):
+    made = made_clip(shelf)
+    sent = shelf.keep(made.owner, AudioClip(tone(1.0, 24_000), 24_000))
+    for clip in (made, sent):
+        clip.path.unlink()  # as when it is pushed out between the look and the reading
+        answer = await http.get(f"/v1/tasks/clips/{clip.id}")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "clip_unknown")
 
 
 async def test_other_pages_are_refused(http):

@@ -8,7 +8,9 @@ import hashlib
 import io
 import json
 import tempfile
+import threading
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 
 import httpx
 import numpy as np
@@ -31,14 +33,16 @@ from backend.contract.events import (
     Transcript,
 )
 from backend.contract.media import AudioClip
-from backend.contract.tasks import TASKS
+from backend.contract.tasks import MAX_REPLY_TOKENS, PHRASES, TASKS
 from backend.contract.voice import VoiceMode
 from backend.runtime.engine_thread import EngineThread
 from backend.settings import Settings
+from backend.speech_api import task_routes
 from backend.speech_api.errors import answer_errors
 from backend.speech_api.guards import EVERYBODY
 from backend.speech_api.task_routes import make_task_router
 from backend.tasks.recording import Recording
+from backend.tasks.shelf import ShelfLimits
 from backend.voices.library import VoiceLibrary
 from backend.voices.voice import VoiceDraft
 from tests.scripted_engine import RATE, ScriptedEngine, hang, stay_silent, tone
@@ -246,7 +250,9 @@ WRONG = [
     ("bad_request", "history", SPEAK | {"history": [{}] * 101}),
     ("history_too_long", "history", SPEAK | {"history": [{"text": "a" * 1000}] * 65}),
     ("bad_request", "max_tokens", SPEAK | {"max_tokens": 0}),
+    ("bad_request", "max_tokens", SPEAK | {"max_tokens": MAX_REPLY_TOKENS + 1}),
     ("bad_request", "phrase", SPEAK | {"phrase": -1}),
+    ("bad_request", "phrase", SPEAK | {"phrase": PHRASES}),
     ("bad_request", "speed", SPEAK | {"speed": 2}),
     ("bad_request", "history.0.sound", SPEAK | {"history": [{"sound": "x"}]}),
     ("voice_unknown", "voice", SPEAK | {"voice": "nobody"}),
@@ -509,6 +515,47 @@ async def test_another_engine_does_not_go_on_with_half_done_work(http, url, engi
     gate.set()
     *_, end = await asked
     assert (end["outcome"], end["refusal"]) == ("failed", "engine_changed")
+
+
+async def test_what_waited_through_a_change_of_the_engine_is_the_new_ones(library, until):
+    gate = threading.Event()
+
+    async def wait(engine, turn):
+        await asyncio.to_thread(gate.wait)
+        yield ReplyText(turn_id=turn.id, delta="One.")
+
+    old = ScriptedEngine(wait, tasks=tuple(TASKS), name="old")
+    new = ScriptedEngine(everything, tasks=tuple(TASKS), name="new")
+    thread = EngineThread({"old": lambda: old, "new": lambda: new})
+    with served(thread, library) as url:
+        await until(lambda: thread.status.capabilities)
+        async with httpx.AsyncClient(base_url=url, timeout=30, headers=PAGE) as http:
+            first = asyncio.create_task(done(http, **SPEAK))
+            await until(lambda: old.runs)
+            async with http.stream("POST", "/v1/tasks", json=SPEAK) as answer:
+                lines = answer.aiter_lines()
+                assert '"queued"' in await anext(lines)
+                await thread.switch("new")
+                gate.set()
+                *_, end = [json.loads(line[6:]) async for line in lines if line]
+            await first
+            file = await http.get(f"/v1/tasks/clips/{end['clip']}")
+    assert soundfile.SoundFile(io.BytesIO(file.content)).artist == "new"
+
+
+async def test_clients_that_do_not_say_who_they_are_push_nothing_of_each_other_out(
+    thread, library, monkeypatch
+):
+    monkeypatch.setattr(task_routes, "ShelfLimits", partial(ShelfLimits, own_clips=2))
+    with served(thread, library) as url:
+        async with httpx.AsyncClient(base_url=url, timeout=30) as http:
+            clips = [await send(http, tone(1.0)) for _ in range(2)]
+            with pytest.raises(AssertionError, match="shelf_full"):
+                await send(http, tone(1.0))
+            answers = [await http.get(f"/v1/tasks/clips/{clip}") for clip in clips]
+            assert [answer.status_code for answer in answers] == [200, 200]
+            for _ in range(3):
+                await send(http, tone(1.0), **PAGE)
 
 
 async def test_other_pages_and_larger_bodies_are_refused(http):

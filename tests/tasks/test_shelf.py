@@ -107,6 +107,31 @@ def test_nobody_makes_room_for_others(make):
     assert len(list(kept[0].path.parent.iterdir())) == 2  # what was refused left no file
 
 
+def test_those_who_share_a_shelf_push_out_only_what_was_not_used_for_some_time(make):
+    clock = [0.0]
+    shelf = make(clock, own_clips=2, common_owner="api", common_s=600.0)
+    first, second = shelf.keep("api", SECOND), shelf.keep("api", SECOND)
+    clock[0] = 599.0
+    assert there(shelf, "api", second) == [0]
+    with pytest.raises(TurnRefused) as refused:
+        shelf.keep("api", SECOND)
+    assert refused.value.code == "shelf_full"
+    clock[0] = 601.0
+    third = shelf.keep("api", SECOND)
+    with pytest.raises(TurnRefused):
+        shelf.keep("api", SECOND)
+    assert there(shelf, "api", first, second, third) == [1, 2]
+
+
+def test_what_is_pushed_out_while_it_is_asked_for_is_told_as_gone(make):
+    shelf = make()
+    kept = shelf.keep("ann", SECOND)
+    kept.path.unlink()
+    with pytest.raises(TurnRefused) as refused:
+        shelf.sound("ann", kept.id)
+    assert refused.value.code == "clip_unknown"
+
+
 def test_bytes_of_everybody_are_bounded(make):
     shelf = make(all_bytes=2 * BYTES)
     for owner in ("ann", "bob"):
