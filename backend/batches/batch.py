@@ -93,6 +93,8 @@ class Batch(BaseModel):
         voice_name: What that voice is called.
         kind: Format of the files: wav, flac or mp3.
         worked_s: Seconds that the items which are done took to make.
+        begun_with: The pipeline that speaks it since it was last started; empty before the first
+            item, and after a restart of the app.
         created_at: When the file came in, in UTC.
         changed_at: When anything of it last changed, in UTC.
     """
@@ -109,6 +111,7 @@ class Batch(BaseModel):
     voice_name: str = "default"
     kind: str = "wav"
     worked_s: float = 0.0
+    begun_with: str = Field(default="", exclude=True)
     created_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
     changed_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
 

@@ -64,6 +64,8 @@ class BatchRunner:
 
     async def start(self, batch: Batch) -> None:
         """Speak what waits in a batch; harmless where it is being spoken."""
+        if batch.state is not BatchState.RUNNING:
+            batch.begun_with = ""
         batch.state, batch.stopped_by = BatchState.RUNNING, ""
         self._queue(batch)
         await self._store.save(batch)

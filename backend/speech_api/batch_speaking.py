@@ -34,7 +34,6 @@ class ItemSpeaker:
         """Speak with an engine, in its voices and the kept ones."""
         self._engine = engine
         self._library = library
-        self._begun_with: dict[str, str] = {}
 
     async def speak(self, batch: Batch, item: Item, path: Path, tell: Told) -> None:
         """Speak an item into a file.
@@ -63,9 +62,8 @@ class ItemSpeaker:
         Once it is started again, it goes on with that one.
         """
         now = self._engine.status.pipeline
-        before = self._begun_with.setdefault(batch.id, now)
+        before = batch.begun_with = batch.begun_with or now
         if before != now:
-            del self._begun_with[batch.id]
             text = f"The model was changed from {before} to {now}. Resume to go on with {now}."
             raise CannotGoOn(text)
 

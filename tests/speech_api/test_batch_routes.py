@@ -412,10 +412,12 @@ async def test_an_engine_that_is_down_stops_the_batch_and_fails_nothing(http, ap
     assert (told["waiting"], told["failed"]) == (2, 0)
 
 
-async def test_a_change_of_the_model_stops_a_batch_until_it_is_resumed(engine, settings):
-    async def briefly(engine, turn):
-        yield SpeechChunk(turn_id=turn.id, pcm=tone(0.1), sample_rate=RATE)
+async def briefly(engine, turn):
+    """A tone, whatever the words."""
+    yield SpeechChunk(turn_id=turn.id, pcm=tone(0.1), sample_rate=RATE)
 
+
+async def test_a_change_of_the_model_stops_a_batch_until_it_is_resumed(engine, settings):
     other = ScriptedEngine(briefly, voice=VOICES, recites=True)
     makers = {"one": lambda: engine, "two": lambda: other}
     with served(makers, settings, let_end_s=0.1) as (thread, url):
@@ -427,6 +429,21 @@ async def test_a_change_of_the_model_stops_a_batch_until_it_is_resumed(engine, s
             told = await once(http, batch, lambda told: told["state"] == "stopped")
             assert told["stopped_by"].startswith("The model was changed from one to two.")
             assert (told["done"], told["waiting"]) == (1, 2)
+            told = await spoken(http, batch)
+            assert told["done"] == 3
+    assert [turn.script for turn in other.runs] == ["hold on", "Third."]
+
+
+async def test_a_batch_that_was_stopped_goes_on_with_the_model_that_there_is_then(engine, settings):
+    other = ScriptedEngine(briefly, voice=VOICES, recites=True)
+    makers = {"one": lambda: engine, "two": lambda: other}
+    with served(makers, settings) as (thread, url):
+        async with client(url) as http:
+            batch = await planned(http, "First.\nhold on\nThird.\n")
+            await start(http, batch)
+            await once(http, batch, lambda told: told["done"] == 1)
+            await http.post(f"/batches/{batch['id']}/stop")
+            await thread.switch("two")
             told = await spoken(http, batch)
             assert told["done"] == 3
     assert [turn.script for turn in other.runs] == ["hold on", "Third."]
