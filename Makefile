@@ -17,7 +17,11 @@ OMNI_ENV := $(CACHE)/omni-$(call fingerprint,$(OMNI_FILES) requirements-dev.txt)
 run: $(RUN_ENV)/ready
 	$(RUN_ENV)/bin/python app.py $(ARGS)
 
-test: lint unit embedded browser omni
+# Two parts at a time, the longest first: each waits much, for sounds to be played or stages to
+# start. What each says comes whole, when it has ended.
+test:
+	@PYTHON="$(PYTHON)" deploy/debian-packages.sh venv chromium
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint browser unit embedded omni
 
 lint: $(DEV_ENV)/ready
 	$(DEV_ENV)/bin/ruff check .
