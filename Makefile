@@ -12,7 +12,7 @@ RUN_ENV := $(CACHE)/run-$(call fingerprint,requirements-embedded.txt)
 DEV_ENV := $(CACHE)/dev-$(call fingerprint,requirements-embedded.txt requirements-dev.txt)
 OMNI_ENV := $(CACHE)/omni-$(call fingerprint,$(OMNI_FILES) requirements-dev.txt)
 
-.PHONY: run test lint unit embedded browser omni bench assets chromium clean
+.PHONY: run test lint unit embedded browser omni bench assets clean
 
 run: $(RUN_ENV)/ready
 	$(RUN_ENV)/bin/python app.py $(ARGS)
@@ -34,22 +34,22 @@ unit: $(DEV_ENV)/ready
 embedded: $(DEV_ENV)/ready
 	$(DEV_ENV)/bin/python -m pytest -m "embedded and not browser" $(ARGS)
 
-browser: $(DEV_ENV)/ready chromium
+browser: $(DEV_ENV)/ready
+	@deploy/debian-packages.sh chromium
 	$(DEV_ENV)/bin/python -m pytest -m browser $(ARGS)
 
-omni: $(OMNI_ENV)/ready chromium
+omni: $(OMNI_ENV)/ready
+	@deploy/debian-packages.sh chromium
 	$(OMNI_ENV)/bin/python -m pytest tests/omni tests/deploy/test_profiles_in_vllm_omni.py plugins $(ARGS)
 
-bench: $(DEV_ENV)/ready chromium
+bench: $(DEV_ENV)/ready
+	@deploy/debian-packages.sh chromium
 	$(DEV_ENV)/bin/python -m bench.first_sound $(ARGS)
 	$(DEV_ENV)/bin/python -m bench.live $(ARGS)
 	$(DEV_ENV)/bin/python -m bench.page_overhead $(ARGS)
 
 assets: $(DEV_ENV)/ready
 	$(DEV_ENV)/bin/python -m assets.make
-
-chromium:
-	@deploy/debian-packages.sh chromium
 
 # An environment is built beside its final place and moved there whole, so that one that was
 # interrupted half-way is never taken for a finished one.
