@@ -134,11 +134,12 @@ async def test_after_silences_and_a_failure_a_question_is_asked_as_if_they_had_n
     assert engines[-1].runs[-1].history == ()
 
 
-async def test_asking_twice_at_once_makes_one_turn(ann, engines):
+async def test_asking_twice_at_once_makes_one_turn(ann, engines, until):
     await ann.ask("hang")
     await ann.send(type="response.create")  # the same press once more
     told = await ann.until("error")
     assert "first" in told[-1]["error"]["message"]
+    await until(lambda: engines[-1].runs)
     await ann.send(type="response.cancel")
     await ann.until("response.done")
     assert len(engines[-1].runs) == 1
