@@ -47,8 +47,8 @@ class VoiceEndpoints:
         sound_only: bool = False,
     ) -> Told:
         """Check a recording before a voice is copied from it, with the words spoken in it."""
-        sample = await read_sample_at(sent_file(clip, _CLIP), self._limits)
-        return await self._checker.check(sample, words, x_vector_only=sound_only)
+        path = sent_file(clip, _CLIP)
+        return await self._checker.check_file(path, self._limits, words, x_vector_only=sound_only)
 
     async def keep_voice(
         self,
@@ -97,9 +97,10 @@ class VoiceEndpoints:
         voice_id: str,
         name: str | None = None,
         shared: bool | None = None,
+        tags: list[str] | None = None,
     ) -> Told:
-        """Rename a kept voice, or let everybody use it; what is not given stays."""
-        change = VoiceChange.model_validate({"name": name, "shared": shared})
+        """Rename or tag a kept voice, or let everybody use it; what is not given stays."""
+        change = VoiceChange.model_validate({"name": name, "shared": shared, "tags": tags})
         owner = owner_of(request)
         return await asyncio.to_thread(change_voice, self._library, owner, str(voice_id), change)
 

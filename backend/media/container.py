@@ -83,6 +83,17 @@ def sound_rate(path: Path, field: Field) -> int:
         return stream.rate or 0 if isinstance(stream, av.AudioStream) else 0
 
 
+def sound_channels(path: Path, field: Field) -> int:
+    """Channels of the sound in a file; 0 where it has none.
+
+    Raises:
+        TurnRefused: ``*_unreadable``.
+    """
+    with open_media(path, field, AUDIO_DEMUXERS) as container:
+        stream = container.streams.best("audio")
+        return stream.channels if isinstance(stream, av.AudioStream) else 0
+
+
 def promised_s(container: InputContainer, stream: av.stream.Stream) -> float:
     """Length in seconds that the header gives to a stream; 0 where it gives none to rely on."""
     if container.format.name in _GUESSED_LENGTH:

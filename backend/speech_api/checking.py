@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import numpy as np
 
-from backend.contract.errors import EngineFailed
+from backend.contract.errors import EngineFailed, Field
 from backend.contract.media import AudioClip
 from backend.engines.ears import Ears
+from backend.media.container import sound_channels
+from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
+from backend.speech_api.uploads import read_sample_at
 from backend.voices.preflight import examine
 from backend.voices.speaker import load_encoder
 
@@ -28,14 +32,22 @@ class Checker:
         self._ears = ears
         self._turn = asyncio.Lock()
 
-    async def check(self, clip: AudioClip, words: str, *, x_vector_only: bool) -> dict[str, object]:
+    async def check_file(
+        self, path: Path, limits: MediaLimits, words: str, *, x_vector_only: bool
+    ) -> dict[str, object]:
         """What was found in a clip.
 
         Args:
-            clip: The clip, whole.
+            path: The file that somebody sent.
+            limits: Bounds of what is read.
             words: Its reference text, as the person wrote it.
             x_vector_only: Whether the sound of the voice alone is to be copied.
+
+        Raises:
+            TurnRefused: It cannot be decoded; see ``backend.media.audio.decode``.
         """
+        clip = await read_sample_at(path, limits)
+        channels = await asyncio.to_thread(sound_channels, path, Field.AUDIO)
         known = self._engine.status.capabilities
         range_s = known.voice.reference_s if known and known.voice.reference_s[1] else RANGE_S
         loop = asyncio.get_running_loop()
@@ -53,6 +65,7 @@ class Checker:
                 clip,
                 words,
                 range_s=range_s,
+                channels=channels,
                 hear=hear,
                 encoder=await asyncio.to_thread(load_encoder),
                 x_vector_only=x_vector_only,

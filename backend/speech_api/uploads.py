@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -67,10 +69,17 @@ async def read_sample(upload: UploadFile, limits: MediaLimits) -> AudioClip:
     Raises:
         TurnRefused: It cannot be decoded; see ``backend.media.audio.decode``.
     """
+    async with sample_file(upload) as path:
+        return await read_sample_at(path, limits)
+
+
+@asynccontextmanager
+async def sample_file(upload: UploadFile) -> AsyncIterator[Path]:
+    """Where a file that somebody sent lies for a while."""
     with tempfile.NamedTemporaryFile(suffix=".sample") as file:
         await asyncio.to_thread(shutil.copyfileobj, upload.file, file)
         file.flush()
-        return await read_sample_at(Path(file.name), limits)
+        yield Path(file.name)
 
 
 async def read_sample_at(path: Path, limits: MediaLimits) -> AudioClip:

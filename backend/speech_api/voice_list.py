@@ -39,5 +39,6 @@ def told_of(voice: Voice, owner: str) -> Told:
         "created_at": int(voice.created_at.timestamp()),
         "built_in": False,
         "own": voice.owner == owner,
+        "tags": voice.tags,
         "shared": voice.shared,
     }

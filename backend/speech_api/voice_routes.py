@@ -14,10 +14,11 @@ from backend.media.limits import MediaLimits
 from backend.runtime.engine_thread import EngineThread
 from backend.speech_api.checking import Checker
 from backend.speech_api.guards import guarded, owner_of
-from backend.speech_api.uploads import KeptPart, cut, read_sample, voice_draft
+from backend.speech_api.uploads import KeptPart, cut, read_sample, sample_file, voice_draft
 from backend.speech_api.voice_list import Told, list_voices, told_of
 from backend.voices.clips import as_wav
 from backend.voices.library import VoiceLibrary
+from backend.voices.voice import Tags
 
 Owner = Annotated[str, Depends(owner_of)]
 Sample = Annotated[UploadFile | None, File()]
@@ -28,11 +29,12 @@ _FIELDS_BYTES = 100_000
 
 
 class VoiceChange(BaseModel):
-    """What is to be different about a voice: its name, or whether everybody may use it."""
+    """What is to be different about a voice: its name, its tags, or whether all may use it."""
 
     model_config = ConfigDict(extra="forbid")
 
     name: str | None = None
+    tags: Tags | None = None
     shared: bool | None = None
 
 
@@ -42,11 +44,9 @@ def change_voice(library: VoiceLibrary, owner: str, voice_id: str, change: Voice
     Raises:
         VoiceRefused: It is not the owner's, or the name cannot be taken.
     """
-    voice = library.voice(owner, voice_id)
-    if change.name is not None:
-        voice = library.rename(owner, voice_id, change.name)
-    if change.shared is not None:
-        voice = library.share(owner, voice_id, shared=change.shared)
+    voice = library.change(
+        owner, voice_id, name=change.name, tags=change.tags, shared=change.shared
+    )
     return told_of(voice, owner)
 
 
@@ -76,8 +76,10 @@ def make_voice_router(
         ref_text: Words = "",
         x_vector_only_mode: Flag = False,
     ) -> Told:
-        clip = await read_sample(audio_sample, limits)
-        return await checker.check(clip, ref_text, x_vector_only=x_vector_only_mode)
+        async with sample_file(audio_sample) as path:
+            return await checker.check_file(
+                path, limits, ref_text, x_vector_only=x_vector_only_mode
+            )
 
     @router.post("")
     async def keep(

@@ -115,30 +115,31 @@ class VoiceLibrary:
             session.add(voice)
         return voice
 
-    def rename(self, owner: str, voice_id: str, name: str) -> Voice:
-        """Call an own voice something else.
+    def change(
+        self,
+        owner: str,
+        voice_id: str,
+        *,
+        name: str | None = None,
+        tags: Sequence[str] | None = None,
+        shared: bool | None = None,
+    ) -> Voice:
+        """Change what an own voice is called, is found by, and whether all may use it.
 
         Raises:
-            VoiceRefused: ``voice_unknown``, ``name_empty``, ``name_taken`` or ``name_reserved``.
+            VoiceRefused: ``voice_unknown``, ``name_empty``, ``name_taken``, ``name_reserved`` or
+                ``name_broken``.
         """
-        check_name(name, self._reserved())
-        if not 1 <= len(name.strip()) <= 64:
-            raise VoiceRefused("name_empty", "Give the voice a name of 1 to 64 letters.", Part.NAME)
+        if name is not None:
+            check_name(name, self._reserved())
         with self._writing() as session:
             voice = _own(session, owner, voice_id)
-            voice.name, voice.name_key = name.strip(), name_key(name)
-            session.add(voice)
-        return voice
-
-    def share(self, owner: str, voice_id: str, *, shared: bool) -> Voice:
-        """Let everybody use an own voice, or the owner alone again.
-
-        Raises:
-            VoiceRefused: ``voice_unknown``.
-        """
-        with self._writing() as session:
-            voice = _own(session, owner, voice_id)
-            voice.shared = shared
+            if name is not None:
+                voice.name, voice.name_key = name.strip(), name_key(name)
+            if tags is not None:
+                voice.tags = list(dict.fromkeys(tags))
+            if shared is not None:
+                voice.shared = shared
             session.add(voice)
         return voice
 

@@ -17,7 +17,10 @@ from sqlmodel import SQLModel
 from backend.contract.voice import VoiceControls, VoiceMode
 from backend.voices.refusals import Part, VoiceRefused
 
+_LONGEST_NAME = 64
+
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32)]
+Tags = Annotated[tuple[Tag, ...], Field(max_length=16)]
 
 
 class VoiceDraft(BaseModel):
@@ -38,7 +41,7 @@ class VoiceDraft(BaseModel):
 
     model_config = ConfigDict(frozen=True, str_strip_whitespace=True, extra="forbid")
 
-    name: str = Field(min_length=1, max_length=64)
+    name: str = Field(min_length=1, max_length=_LONGEST_NAME)
     kind: VoiceMode = VoiceMode.CLONE
     language: str = Field(default="auto", pattern=r"^(auto|[a-z]{2,3})$")
     reference_text: str = Field(default="", max_length=2000)
@@ -47,7 +50,7 @@ class VoiceDraft(BaseModel):
     style: str = Field(default="", max_length=500)
     family: str = Field(default="", max_length=64)
     consent: str = Field(default="", max_length=500)
-    tags: tuple[Tag, ...] = Field(default=(), max_length=16)
+    tags: Tags = ()
 
     def check(self, *, has_clip: bool) -> None:
         """Refuse a voice that could not be spoken with.
@@ -157,12 +160,15 @@ def is_usable(voice: Voice, controls: VoiceControls) -> bool:
 
 
 def check_name(name: str, reserved: Sequence[str]) -> None:
-    """Refuse a name that one of the engine's own voices has, or that is no text.
+    """Refuse a name that one of the engine's own voices has, or that is no name.
 
     Raises:
-        VoiceRefused: ``name_reserved``, or ``name_broken`` where it has half a character, which
-            JSON can hold and no file can.
+        VoiceRefused: ``name_reserved``, ``name_empty`` (or too long), or ``name_broken`` where it
+            has half a character, which JSON can hold and no file can.
     """
+    if not 1 <= len(name.strip()) <= _LONGEST_NAME:
+        text = f"Give the voice a name of 1 to {_LONGEST_NAME} letters."
+        raise VoiceRefused("name_empty", text, Part.NAME)
     if not name.isascii() and name != name.encode(errors="ignore").decode():
         raise VoiceRefused("name_broken", "This name has half a character in it.", Part.NAME)
     if name_key(name) in {name_key(own) for own in reserved}:

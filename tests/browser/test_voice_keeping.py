@@ -204,7 +204,7 @@ async def test_a_voice_is_seen_by_others_only_when_it_is_shared(lab, world, brow
     await context.close()
 
 
-async def test_voices_are_exported_and_imported_elsewhere(lab, world, browser, tmp_path):
+async def test_voices_are_exported_imported_and_found_by_their_tags(lab, world, browser, tmp_path):
     await lab.get_by_text("Kept voices", exact=True).click()
     await expect(button(lab, "Export my voices")).to_be_hidden()
     await keep(lab)
@@ -213,7 +213,15 @@ async def test_voices_are_exported_and_imported_elsewhere(lab, world, browser, t
     await (await download.value).save_as(tmp_path / "voices.zip")
     await lab.set_input_files("#voices-file", tmp_path / "voices.zip")
     await lab.get_by_text("“Anna” is called “Anna (2)” here, since the name was taken.").wait_for()
-    await expect(lab.locator("#kept-voices .take")).to_have_count(2)
+    lines = lab.locator("#kept-voices .take")
+    await expect(lines).to_have_count(2)
+    await lab.get_by_label("Tags of Anna (2)").fill("calm,  German, ")
+    await lab.keyboard.press("Enter")
+    await expect(lab.get_by_label("Tags of Anna (2)")).to_have_value("calm, German")
+    await lab.get_by_label("Find a kept voice by name or tag").fill("german anna")
+    await expect(lines).to_have_count(1)
+    await lab.get_by_label("Find a kept voice by name or tag").fill("")
+    await expect(lines).to_have_count(2)
     context = await browser.new_context()
     other = await context.new_page()
     await open_lab(other, world.url)

@@ -360,6 +360,15 @@ async def test_a_clip_is_checked_before_it_is_copied(http):
     assert 0 <= checked["kept_s"][0] < checked["kept_s"][1] <= checked["duration_s"]
 
 
+async def test_a_file_of_many_channels_is_told_that_they_were_mixed(http):
+    sound, rate = soundfile.read(QUESTION)
+    file = io.BytesIO()
+    soundfile.write(file, np.repeat(sound[:, None], 6, 1), rate, format="WAV")
+    sample = {"audio_sample": ("q.wav", file.getvalue(), "audio/wav")}
+    checked = (await http.post("/voices/check", files=sample)).json()
+    assert "many_channels" in [finding["code"] for finding in checked["findings"]]
+
+
 async def test_too_much_is_refused_before_it_is_read(url, http):
     """The answer to a body of which nothing but its length has been sent."""
     port = int(url.rsplit(":", 1)[1])

@@ -100,7 +100,7 @@ async def test_only_the_voices_that_are_named_leave(http, library):
 async def test_no_voice_of_another_leaves(http, library):
     (anna,) = keep(library, "Anna")
     assert error_of(await http.get("/archive", headers=SECRET)) == (404, "no_voices")
-    library.share(EVERYBODY, anna.id, shared=True)
+    library.change(EVERYBODY, anna.id, shared=True)
     assert error_of(await http.get("/archive", headers=SECRET)) == (404, "no_voices")
     library.keep(EVERYBODY, a_copy("Bea"), a_clip())
     missing = await http.get("/archive", params={"ids": [anna.id, "0" * 32]})

@@ -169,7 +169,8 @@ def test_a_kept_voice_is_renamed_shared_and_taken_elsewhere_in_a_zip(client, url
     secret = {"X-Omni-Owner": "d" * 32}
     with closing(Client(url, verbose=False, headers=secret)) as own:
         kept = ask(own, "keep_voice", "Anna", clip, "scripted words", CONSENT)
-        assert ask(own, "change_voice", kept["id"], name="Maria")["name"] == "Maria"
+        changed = ask(own, "change_voice", kept["id"], name="Maria", tags=["calm", "calm", "de"])
+        assert (changed["name"], changed["tags"]) == ("Maria", ["calm", "de"])
         assert names(client) == ["Vivian"]
         ask(own, "change_voice", kept["id"], shared=True)
         assert names(client) == ["Vivian", "Maria"]

@@ -68,15 +68,23 @@ def test_names_of_the_engine_are_not_taken_over(library, name):
         library.keep(ANN, a_copy(name), a_clip())
     anna = library.keep(ANN, a_copy(), a_clip())
     with refused("name_reserved"):
-        library.rename(ANN, anna.id, name)
+        library.change(ANN, anna.id, name=name)
     assert [voice.name for voice in library.voices(ANN)] == ["Anna"]
 
 
 def test_a_name_with_half_a_character_is_refused_which_no_file_could_hold(library):
     anna = library.keep(ANN, a_copy(), a_clip())
     with refused("name_broken"):
-        library.rename(ANN, anna.id, "Anna \ud800")
-    assert library.rename(ANN, anna.id, "Anna 😀").name == "Anna 😀"
+        library.change(ANN, anna.id, name="Anna \ud800")
+    assert library.change(ANN, anna.id, name="Anna 😀").name == "Anna 😀"
+
+
+def test_tags_are_kept_each_once_and_by_the_owner_alone(tmp_path, library):
+    anna = library.keep(ANN, a_copy(), a_clip())
+    library.change(ANN, anna.id, tags=["calm", "German", "calm"])
+    assert library.voice(ANN, anna.id).tags == ["calm", "German"]
+    with refused("voice_unknown"):
+        library.change(BOB, anna.id, tags=[])
 
 
 def test_a_name_is_replaced_only_when_that_was_asked_for(library):
@@ -98,7 +106,7 @@ def test_the_same_clip_under_two_names_is_the_same_voice_twice(tmp_path, library
     one, two = (library.keep(ANN, a_copy(name), a_clip()) for name in ("a", "b"))
     assert one.clip == two.clip
     assert len(clips_in(tmp_path)) == 1
-    library.rename(ANN, one.id, "c")
+    library.change(ANN, one.id, name="c")
     library.delete(ANN, one.id)
     assert np.array_equal(library.clip(two).samples, library.clip(library.named(ANN, "b")).samples)
     library.delete(ANN, two.id)
@@ -121,12 +129,12 @@ def test_others_see_only_what_is_shared_and_change_nothing(library):
     assert library.voices(BOB) == []
     with refused("voice_unknown"):
         library.voice(BOB, voice.id)
-    library.share(ANN, voice.id, shared=True)
+    library.change(ANN, voice.id, shared=True)
     assert library.named(BOB, "Anna").id == voice.id
     for change in (
         partial(library.delete, BOB, voice.id),
-        partial(library.rename, BOB, voice.id, "mine"),
-        partial(library.share, BOB, voice.id, shared=False),
+        partial(library.change, BOB, voice.id, name="mine"),
+        partial(library.change, BOB, voice.id, shared=False),
     ):
         with refused("voice_unknown"):
             change()

@@ -1,4 +1,4 @@
-/** The voices that this browser keeps: heard, renamed, shared, deleted. */
+/** The voices that this browser keeps: found, heard, renamed, tagged, shared, deleted. */
 
 import { button, make, say } from "./dom.js";
 import { NotSpoken, answerOf } from "./speech_stream.js";
@@ -9,6 +9,14 @@ import { ownerHeaders } from "./voice_owner.js";
 
 const NONE = "No voice is kept yet.";
 const NOT_HERE = "The engine that runs here cannot speak with it.";
+
+const wordsIn = (text) => text.split(",").map((tag) => tag.trim()).filter(Boolean);
+
+/** Whether every word that was typed is in its name or one of its tags. */
+function isFound(voice, typed) {
+  const told = [voice.name, ...voice.tags].join(" ").toLowerCase();
+  return typed.toLowerCase().split(/\s+/).every((word) => told.includes(word));
+}
 
 export class KeptVoices {
   #changed;
@@ -26,6 +34,7 @@ export class KeptVoices {
     this.element.append(make("summary", "", "Kept voices"));
     const part = this.element.appendChild(make("div", "lab-part"));
     this.none = part.appendChild(make("p", "aside", NONE));
+    this.find = part.appendChild(this.#findBox());
     this.list = part.appendChild(make("ul", "takes"));
     this.error = part.appendChild(make("p", "lab-error"));
     this.error.setAttribute("role", "alert");
@@ -47,12 +56,15 @@ export class KeptVoices {
     const kept = this.#voices.filter((voice) => !voice.built_in);
     this.none.hidden = kept.length > 0;
     this.archive.show(kept.some((voice) => voice.own));
-    this.list.replaceChildren(...kept.map((voice) => this.#line(voice)));
+    this.find.hidden = kept.length < 2 && !this.find.value;
+    const found = kept.filter((voice) => isFound(voice, this.find.value));
+    this.list.replaceChildren(...found.map((voice) => this.#line(voice)));
   }
 
   #line(voice) {
     const line = make("li", "take");
-    line.append(voice.own ? this.#nameBox(voice) : make("p", "take-text", voice.name));
+    if (voice.own) line.append(this.#nameBox(voice), this.#tagBox(voice));
+    else line.append(make("p", "take-text", [voice.name, ...voice.tags].join(" · ")));
     const facts = [
       voice.own ? "" : "Shared by somebody else.",
       voice.own && voice.shared ? "Everybody may use it." : "",
@@ -89,6 +101,22 @@ export class KeptVoices {
     Object.assign(box, { type: "text", value: voice.name, maxLength: 64 });
     box.setAttribute("aria-label", `Name of ${voice.name}`);
     box.addEventListener("change", () => this.#do(() => changeVoice(voice.id, { name: box.value })));
+    return box;
+  }
+
+  #tagBox(voice) {
+    const box = make("input", "kept-name");
+    Object.assign(box, { type: "text", value: voice.tags.join(", "), placeholder: "Tags, such as: calm, German" });
+    box.setAttribute("aria-label", `Tags of ${voice.name}`);
+    box.addEventListener("change", () => this.#do(() => changeVoice(voice.id, { tags: wordsIn(box.value) })));
+    return box;
+  }
+
+  #findBox() {
+    const box = make("input", "kept-name");
+    Object.assign(box, { type: "search", placeholder: "Find by name or tag" });
+    box.setAttribute("aria-label", "Find a kept voice by name or tag");
+    box.addEventListener("input", () => this.#list());
     return box;
   }
 
