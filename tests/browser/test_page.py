@@ -331,7 +331,8 @@ async def test_a_camera_clip_is_sent_with_its_frames(world, tab):
     await record.wait_for()
     await asyncio.sleep(0.5)
     await record.click()
-    await asyncio.sleep(2)
+    await tab.locator("#video [title='stop recording']").wait_for()
+    await asyncio.sleep(4)  # a busy machine takes a while to deliver the first frames
     await record.click()
     await tab.wait_for_selector("#video video[src]", timeout=15_000)
     await asyncio.sleep(0.5)
